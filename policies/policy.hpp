@@ -1,0 +1,66 @@
+// What decides which chunk is evicted next. Start here to write one: a class with four hooks and
+// one line in the table of policies/registry.cpp (or one call of register_policy in your own
+// program).
+//
+// A policy knows keys and sizes, nothing of GPUs, so the same class runs in the engine and over a
+// trace. It is called from one thread at a time and needs no lock of its own. Hits may arrive in
+// batches, always in order.
+//
+//   auto policy = make_policy("lfu:halflife=10000");
+//   policy->inserted(Key{7}, {.bytes = 8 << 20});
+//   std::optional<Key> out = policy->victim([&](Key chunk) { return !pinned(chunk); });
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+namespace holdall {
+
+enum class Key : std::uint64_t {};  // one chunk of one range; the policy reads nothing into it
+
+// One request for a chunk.
+struct Request {
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+
+  std::uint64_t bytes = 1;  // size of the chunk
+  bool write = false;       // leaves it dirty
+  bool prefetch = false;    // asked for ahead of need
+  std::uint64_t next_use =
+      never;  // the request's number that needs it next, where the schedule is known
+};
+
+// "May this chunk be evicted?": a reference to any callable bool(Key); lives as long as the call it
+// is passed to.
+class MayEvict {
+ public:
+  template <class F>
+  requires(!std::is_same_v<std::remove_cvref_t<F>, MayEvict>)
+      MayEvict(const F& f)  // NOLINT: converts on purpose
+      : object_(&f),
+        call_([](const void* o, Key k) { return bool((*static_cast<const F*>(o))(k)); }) {}
+  bool operator()(Key key) const { return call_(object_, key); }
+
+ private:
+  const void* object_;
+  bool (*call_)(const void*, Key);
+};
+
+class Policy {
+ public:
+  virtual ~Policy() = default;
+
+  virtual void inserted(Key chunk, const Request& request) = 0;  // became resident
+  virtual void accessed(Key chunk, const Request& request) = 0;  // was hit while resident
+  virtual void removed(Key chunk) = 0;                           // left, for whatever reason
+  // The next to evict among the resident chunks for which may(chunk) holds; none if it holds for
+  // none. The chunk stays resident until `removed`; asking again without it may give the same
+  // answer.
+  virtual std::optional<Key> victim(const MayEvict& may) = 0;
+  // How much fits, in the unit of Request::bytes; told at the start and whenever it changes.
+  virtual void resize(std::uint64_t capacity) { (void)capacity; }
+};
+
+}  // namespace holdall

@@ -1,0 +1,61 @@
+// Policies by name: the same string on every command line and in every program.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policies/policy.hpp"
+
+namespace holdall {
+
+// An unknown policy, an unknown parameter, or a value out of bounds; the message lists what there
+// is.
+class PolicyError : public std::invalid_argument {
+ public:
+  using std::invalid_argument::invalid_argument;
+};
+
+// The parameters of "name:key=value,key=value". Reading one marks it known; make_policy refuses
+// those that nobody read.
+class Parameters {
+ public:
+  explicit Parameters(std::string_view spec);  // the part after the colon
+
+  // The value of `key`, or `otherwise`. Throws PolicyError outside [least, most] or where it is no
+  // number.
+  double number(std::string_view key, double otherwise, double least, double most);
+  std::uint64_t count(std::string_view key, std::uint64_t otherwise, std::uint64_t least,
+                      std::uint64_t most);
+  std::string choice(std::string_view key, std::string_view otherwise,
+                     std::span<const std::string_view> choices);
+
+  const std::vector<std::string>& known() const { return known_; }
+  std::vector<std::string> unread() const;
+
+ private:
+  std::map<std::string, std::string, std::less<>> values_;
+  std::vector<std::string> known_;
+};
+
+using PolicyMaker = std::function<std::unique_ptr<Policy>(Parameters&)>;
+
+struct PolicyInfo {
+  std::string name;
+  std::string summary;  // one line: what it evicts, its parameters
+};
+
+// "lru", "lfu:halflife=10000". Throws PolicyError.
+std::unique_ptr<Policy> make_policy(std::string_view spec);
+
+// Adds or replaces a policy under `name`. Thread-safe.
+void register_policy(const PolicyInfo& info, PolicyMaker maker);
+
+std::vector<PolicyInfo> list_policies();  // in alphabetical order
+
+}  // namespace holdall
