@@ -1,0 +1,803 @@
+#include "engine/pager.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "engine/error.hpp"
+#include "engine/host_frames.hpp"
+#include "policies/registry.hpp"
+
+namespace holdall {
+
+namespace {
+
+Bytes machine_memory() {
+  return static_cast<Bytes>(sysconf(_SC_PHYS_PAGES)) * static_cast<Bytes>(sysconf(_SC_PAGESIZE));
+}
+
+Bytes budget_of(const vmm::Driver& driver, int device, Bytes asked) {
+  return asked ? asked : driver.info(device).free / 10 * 9;
+}
+
+bool writes(Access::Kind kind) { return kind == Access::write || kind == Access::overwrite; }
+
+// Two needs of the same chunk become the one that serves both.
+Access::Kind both(Access::Kind a, Access::Kind b) {
+  if (a == b) return a;
+  return writes(a) || writes(b) ? Access::write : Access::read;
+}
+
+void merge(std::vector<Need>& needs) {
+  if (needs.size() < 2) return;
+  std::sort(needs.begin(), needs.end(), [](const Need& a, const Need& b) {
+    return a.range->id != b.range->id ? a.range->id < b.range->id : a.run.first < b.run.first;
+  });
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < needs.size(); ++i) {
+    Need& into = needs[last];
+    const Need& from = needs[i];
+    const std::uint64_t end = into.run.first + into.run.count;
+    const bool overlaps = from.range == into.range && from.run.first < end;
+    const bool adjoins = from.range == into.range && from.run.first == end && from.kind == into.kind;
+    if (overlaps || adjoins) {
+      into.run.count = std::max(end, from.run.first + from.run.count) - into.run.first;
+      into.kind = both(into.kind, from.kind);
+    } else {
+      needs[++last] = from;
+    }
+  }
+  needs.resize(last + 1);
+}
+
+void append_needs(const Access& access, std::vector<Need>& needs) {
+  RangeState* const range = access.range;
+  if (!range) throw InvalidAccess("an access names no range: reserve one first");
+  if (range->dropped) throw RangeDropped(fmt::format("the range '{}' was dropped", range->name));
+  if (writes(access.kind) && !range->writable)
+    throw InvalidAccess(fmt::format(
+        "'{}' is backed by a read-only file and can't be written: open its backing as writable",
+        range->name));
+  if (access.kind == Access::in_place && range->cold != Cold::host_mapped)
+    throw InvalidAccess(fmt::format(
+        "'{}' is not host-mapped, so an in_place access can't read its cold chunks: reserve it with "
+        "cold = Cold::host_mapped, or use read",
+        range->name));
+  if (access.chunks) {
+    if (access.chunks->size() != range->chunks)
+      throw InvalidAccess(fmt::format("a set of {} chunks is none of '{}', which has {}",
+                                      access.chunks->size(), range->name, range->chunks));
+    for (const ChunkRun run : access.chunks->runs()) needs.push_back({range, run, access.kind});
+    return;
+  }
+  if (access.first > range->bytes || access.bytes > range->bytes - access.first)
+    throw InvalidAccess(fmt::format("bytes {} to {} are outside of '{}', which has {} bytes",
+                                    access.first, access.first + access.bytes, range->name,
+                                    range->bytes));
+  if (access.bytes == 0) return;
+  const Bytes size = range->chunk_bytes;
+  const Bytes end = access.first + access.bytes;
+  std::uint64_t begin_chunk = access.first / size;
+  std::uint64_t end_chunk = (end + size - 1) / size;
+  if (access.kind == Access::overwrite) {
+    // Chunks at the edges that are covered in part keep the rest of their contents.
+    if (access.first % size) {
+      needs.push_back({range, {begin_chunk, 1}, Access::write});
+      ++begin_chunk;
+    }
+    if (end % size && end != range->bytes && end_chunk > begin_chunk) {
+      --end_chunk;
+      needs.push_back({range, {end_chunk, 1}, Access::write});
+    }
+  }
+  if (end_chunk > begin_chunk)
+    needs.push_back({range, {begin_chunk, end_chunk - begin_chunk}, access.kind});
+}
+
+}  // namespace
+
+Pager::Device::Device(vmm::Driver& driver, int device, Bytes budget, const std::string& name)
+    : index(device),
+      pool(driver, {vmm::Place::device, device}, budget),
+      in(driver, device),
+      out(driver, device),
+      policy(make_policy(name)) {
+  policy->resize(budget);
+}
+
+Pager::Pager(std::unique_ptr<vmm::Driver> driver, const Config& config)
+    : driver_(std::move(driver)),
+      config_(config),
+      host_memory_(*driver_, config.host_memory ? config.host_memory : machine_memory() / 2,
+                   driver_->info(0).numa_node),
+      uses_(*driver_),
+      mapper_(*driver_, config.devices),
+      may_spin_(std::thread::hardware_concurrency() >= 4) {
+  for (int i = 0; i < config.devices; ++i)
+    devices_.push_back(std::make_unique<Device>(
+        *driver_, i, budget_of(*driver_, i, config.memory), config.policy));
+  for (auto& device : devices_)
+    for (int peer = 0; peer < config.devices; ++peer)
+      if (peer != device->index && driver_->can_access_peer(device->index, peer) &&
+          driver_->can_access_peer(peer, device->index))
+        device->peers.push_back(peer);
+  if (!config.trace.empty()) trace_ = std::make_unique<TraceWriter>(config.trace);
+  if (!config.timeline.empty()) timeline_ = std::make_unique<Timeline>();
+  thread_ = std::jthread([this] { run(); });
+}
+
+Pager::~Pager() {
+  {
+    const std::scoped_lock hold(lock_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+  // From here on this thread is the pager.
+  uses_.finish();
+  drain();
+  for (auto& device : devices_) {
+    (void)driver_->synchronize(device->in.stream());
+    (void)driver_->synchronize(device->out.stream());
+  }
+  finish_write_backs(true);
+  for (auto& range : ranges_)
+    if (range->base) {
+      try {
+        (void)flush_step(*range);
+      } catch (const std::exception&) {
+        // Its owner could have asked by flush or drop.
+      }
+      release_range(*range);
+    }
+  for (auto& [bytes, staging] : staging_)
+    for (std::byte* const slot : staging.slots) {
+      host_memory_.unpin(slot, bytes);
+      host_memory_.unreserve(slot, bytes);
+      host_memory_.discharge(bytes);
+    }
+  for (auto& device : devices_)
+    if (device->landing) (void)driver_->unreserve(device->landing, device->landing_bytes);
+  for (auto& range : ranges_)
+    if (range->table) munmap(range->table, range->chunks * sizeof(Chunk));
+  try {
+    if (trace_) trace_->close();
+    if (timeline_) timeline_->write(config_.timeline);
+  } catch (const std::exception&) {
+    // Engine::close reports it.
+  }
+}
+
+// ---- calls of other threads
+
+std::vector<Need> Pager::needs_of(std::span<const Access> accesses) const {
+  std::vector<Need> needs;
+  for (const Access& access : accesses) append_needs(access, needs);
+  merge(needs);
+  return needs;
+}
+
+void Pager::check_use(const StreamUse& use) const {
+  if (use.device() >= devices())
+    throw InvalidAccess(fmt::format("the stream is of device {}; this engine uses {} (--devices)",
+                                    use.device(), devices()));
+  if (driver_->health(use.device()) != vmm::Status::ok) {
+    const auto fault = driver_->fault(use.device());
+    throw DriverError(vmm::Status::illegal_address,
+                      fmt::format("device {} is lost: {}", use.device(),
+                                  fault ? fault->what : "a kernel or copy touched an illegal address"));
+  }
+  bool capturing = false;
+  vmm::check(driver_->is_capturing(use.stream(), capturing), "ask whether a stream is capturing");
+  if (capturing)
+    throw InvalidAccess(
+        "a lease can't be taken on a capturing stream: launch the graph under a lease, as one kernel");
+}
+
+void Pager::order(StreamUse& use, std::span<const std::uint64_t> behind) {
+  for (std::size_t d = 0; d < behind.size(); ++d)
+    if (behind[d] && !devices_[d]->in.passed(behind[d]))
+      vmm::check(devices_[d]->in.order(use.stream(), behind[d]), "order a stream behind copies in");
+}
+
+LeaseRecord* Pager::acquire(Stream stream, std::span<const Access> accesses) {
+  StreamUse& use = uses_.of(stream);
+  check_use(use);
+  thread_local std::vector<Need> needs;
+  thread_local std::vector<std::uint64_t> behind;
+  needs.clear();
+  for (const Access& access : accesses) append_needs(access, needs);
+  merge(needs);
+  ThreadLeases& self = this_thread_leases();
+  // While somebody waits for pins, only those who could stand in the way themselves go on without asking.
+  if (!crowded_.load(std::memory_order_relaxed) || self.live.load(std::memory_order_relaxed) > 0) {
+    behind.assign(devices_.size(), 0);
+    std::size_t n = 0;
+    std::uint64_t in_run = 0;
+    bool all_there = true;
+    for (; n < needs.size() && all_there; ++n) {
+      const Need& need = needs[n];
+      const Where where = need.kind == Access::in_place ? Where::anywhere : Where::resident;
+      for (in_run = 0; in_run < need.run.count; ++in_run) {
+        Chunk& chunk = need.range->table[need.run.first + in_run];
+        const ChunkWord word = try_pin(chunk, writes(need.kind), where);
+        if (word.state() == Chunk::cold) {
+          all_there = false;
+          break;
+        }
+        auto& ticket = behind[static_cast<std::size_t>(word.device())];
+        ticket = std::max(ticket, chunk.ready.load(std::memory_order_relaxed));
+      }
+    }
+    if (all_there) {
+      const std::uint64_t number = next_lease_.load(std::memory_order_relaxed);
+      LeaseRecord* const record = use.open(self, trace_ ? next_lease_++ : number);
+      const std::int64_t now = now_ns();
+      bool log_is_long = false;
+      for (const Need& need : needs) {
+        record->runs.push_back({need.range, need.run});
+        log_is_long |= log_.append({need.range, need.run, need.kind, record->number, now});
+      }
+      if (log_is_long && !log_is_long_.exchange(true)) post([] {});
+      try {
+        order(use, behind);
+      } catch (...) {
+        release(record);
+        throw;
+      }
+      return record;
+    }
+    for (std::size_t i = 0; i < n; ++i)
+      unpin(PinnedRun{needs[i].range,
+                      {needs[i].run.first, i + 1 == n ? in_run : needs[i].run.count}});
+  }
+  return finish(*begin(use, needs));
+}
+
+std::shared_ptr<Pending> Pager::begin(StreamUse& use, std::vector<Need> needs) {
+  auto pending = std::make_shared<Pending>();
+  pending->needs = std::move(needs);
+  pending->use = &use;
+  pending->owner = &this_thread_leases();
+  pending->posted = now_ns();
+  post([&] { demands_.push_back(pending); });
+  return pending;
+}
+
+LeaseRecord* Pager::finish(Pending& pending) {
+  pending.waited = true;
+  const std::int64_t began = now_ns();
+  if (may_spin_)
+    while (!pending.done && now_ns() - began < spin_ns) __builtin_ia32_pause();
+  pending.done.wait(Pending::queued);
+  ++stalls_;
+  const std::int64_t ended = now_ns();
+  stalled_ += ended - began;
+  if (timeline_)
+    timeline_->add("wait for mappings", "acquire",
+                   pending.needs.empty() ? "" : pending.needs[0].range->name, pending.needs.size(),
+                   began, ended);
+  if (pending.error) std::rethrow_exception(pending.error);
+  try {
+    order(*pending.use, pending.behind);
+  } catch (...) {
+    release(pending.record);
+    throw;
+  }
+  return pending.record;
+}
+
+void Pager::cancel(Pending& pending) noexcept {
+  if (pending.done.exchange(Pending::cancelled) == Pending::served && pending.record)
+    release(pending.record);
+}
+
+void Pager::release(LeaseRecord* record) noexcept {
+  record->use->release(record, pins_wanted_.load(std::memory_order_relaxed));
+}
+
+LeaseRecord* Pager::pin_resident(StreamUse& use, std::vector<Need>& needs) {
+  std::vector<Need> missing;
+  LeaseRecord* const record = use.open(this_thread_leases(), next_lease_++);
+  std::vector<std::uint64_t> behind(devices_.size(), 0);
+  const std::int64_t now = now_ns();
+  for (const Need& need : needs) {
+    const Where where = need.kind == Access::in_place ? Where::anywhere : Where::resident;
+    for (std::uint64_t i = need.run.first; i < need.run.first + need.run.count; ++i) {
+      Chunk& chunk = need.range->table[i];
+      const ChunkWord word = try_pin(chunk, writes(need.kind), where);
+      const bool there = word.state() != Chunk::cold;
+      if (there) {
+        auto& ticket = behind[static_cast<std::size_t>(word.device())];
+        ticket = std::max(ticket, chunk.ready.load(std::memory_order_relaxed));
+        if (!record->runs.empty() && record->runs.back().range == need.range &&
+            record->runs.back().run.first + record->runs.back().run.count == i)
+          ++record->runs.back().run.count;
+        else
+          record->runs.push_back({need.range, {i, 1}});
+        log_.append({need.range, {i, 1}, need.kind, record->number, now});
+      } else if (!missing.empty() && missing.back().range == need.range &&
+                 missing.back().kind == need.kind &&
+                 missing.back().run.first + missing.back().run.count == i) {
+        ++missing.back().run.count;
+      } else {
+        missing.push_back({need.range, {i, 1}, need.kind});
+      }
+    }
+  }
+  needs = std::move(missing);
+  order(use, behind);
+  return record;
+}
+
+void Pager::prefetch(int device, std::span<const Access> accesses) {
+  std::vector<Need> needs;
+  try {
+    needs = needs_of(accesses);
+  } catch (const Error&) {
+    return;  // a hint is never an error
+  }
+  post([&] {
+    for (const Need& need : needs) prefetches_.push_back({device, need});
+  });
+}
+
+void Pager::advise(const Access& part, Advice advice) {
+  std::vector<Need> needs;
+  try {
+    append_needs({part.range, Access::read, part.first, part.bytes, part.chunks}, needs);
+  } catch (const Error&) {
+    return;
+  }
+  switch (advice) {
+    case Advice::sequential: part.range->read_ahead = 2 * slice; return;
+    case Advice::random: part.range->read_ahead = 0; return;
+    case Advice::will_need: return prefetch(0, std::span(&part, 1));
+    case Advice::normal:
+    case Advice::keep:
+    case Advice::do_not_need: break;
+  }
+  if (advice == Advice::normal) part.range->read_ahead = 0;
+  call([this, &needs, advice] {
+    for (const Need& need : needs)
+      for (std::uint64_t i = need.run.first; i < need.run.first + need.run.count; ++i) {
+        Chunk& chunk = need.range->table[i];
+        chunk.keep = advice == Advice::keep;
+        const ChunkWord word = ChunkWord::of(chunk);
+        if (advice == Advice::do_not_need && word.state() == Chunk::resident && !chunk.next_victim) {
+          chunk.next_victim = true;
+          device_at(word.device()).next_victims.push_front({need.range, i});
+        }
+      }
+    return true;
+  });
+}
+
+void Pager::flush(RangeState& range) {
+  if (range.dropped) throw RangeDropped(fmt::format("the range '{}' was dropped", range.name));
+  call([&] { return flush_step(range); });
+}
+
+void Pager::set_memory(int device, Bytes bytes) {
+  call([this, device, bytes] {
+    Device& d = device_at(device);
+    d.pool.set_budget(bytes);
+    d.policy->resize(bytes);
+    shrink(d);
+    return true;
+  });
+}
+
+void Pager::set_host_memory(Bytes bytes) { host_memory_.set_budget(bytes); }
+
+RangeState& Pager::reserve(Bytes bytes, const RangeOptions& options) {
+  auto range = std::make_unique<RangeState>();
+  range->name = options.name;
+  range->bytes = bytes;
+  range->chunk_bytes = options.chunk ? options.chunk : config_.chunk;
+  range->cold = options.cold;
+  const Bytes unit = driver_->granularity({vmm::Place::device, 0});
+  if (bytes == 0) throw InvalidAccess(fmt::format("'{}' would have no bytes", range->name));
+  if (range->chunk_bytes % unit || !std::has_single_bit(range->chunk_bytes / unit))
+    throw InvalidAccess(fmt::format(
+        "a chunk of {} won't do for '{}': it must be {} times a power of two, such as 8 MiB",
+        to_string(range->chunk_bytes), range->name, to_string(unit)));
+  range->chunks = (bytes + range->chunk_bytes - 1) / range->chunk_bytes;
+  RangeState& state = *range;
+  call([&] {
+    Bytes largest = 0;
+    for (auto& device : devices_) largest = std::max(largest, device->pool.budget());
+    if (largest < state.chunk_bytes)
+      throw WorkingSetTooLarge(
+          fmt::format("one chunk of '{}' has {}, the memory budget is {}: raise it (--memory) or use "
+                      "smaller chunks (--chunk)",
+                      state.name, to_string(state.chunk_bytes), to_string(largest)),
+          state.chunk_bytes, largest);
+    const Bytes table_bytes = state.chunks * sizeof(Chunk);
+    void* const table = mmap(nullptr, table_bytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (table == MAP_FAILED)
+      throw OutOfHostMemory(fmt::format("no {} for the chunk table of '{}': use bigger chunks",
+                                        to_string(table_bytes), state.name));
+    state.table = static_cast<Chunk*>(table);
+    const Bytes reserved = state.chunks * state.chunk_bytes;
+    try {
+      const vmm::Status status = driver_->reserve(state.base, reserved, 0, state.name);
+      if (status != vmm::Status::ok)
+        throw DriverError(status, fmt::format("cannot reserve {} of addresses for '{}': {}",
+                                              to_string(reserved), state.name, to_string(status)));
+      if (state.cold == Cold::host_mapped)
+        state.backing = std::make_shared<HostFrames>(mapper_, host_memory_, state);
+      else
+        state.backing = make_backing(options.backing, state.name, bytes, state.chunk_bytes,
+                                     host_memory_, slots_);
+      state.writable = state.backing->writable();
+      if (state.cold == Cold::host_mapped)
+        for (std::uint64_t i = 0; i < state.chunks; ++i) map_host_frame(state, i);
+    } catch (...) {
+      if (state.base) release_range(state);
+      munmap(table, table_bytes);
+      throw;
+    }
+    state.id = static_cast<std::uint32_t>(ranges_.size());
+    ranges_.push_back(std::move(range));
+    return true;
+  });
+  return state;
+}
+
+void Pager::drop(RangeState& range) {
+  if (range.dropped.exchange(true))
+    throw RangeDropped(fmt::format("the range '{}' was dropped already", range.name));
+  try {
+    call([&] { return drop_step(range); });
+  } catch (...) {
+    range.dropped = false;
+    throw;
+  }
+}
+
+Stats Pager::stats() {
+  Stats stats;
+  call([&] {
+    drain();
+    bool waiting = false;
+    uses_.retire(true, waiting);
+    for (const auto& range : ranges_) {
+      const auto& c = range->counters;
+      RangeStats& r = stats.ranges.emplace_back();
+      static_cast<Traffic&>(r) = {c.hits,      c.faults,      c.prefetched, c.evictions,
+                                  c.write_backs, c.bytes_in, c.bytes_out};
+      r.name = range->name;
+      r.bytes = range->bytes;
+      r.resident = c.resident;
+      stats.hits += r.hits;
+      stats.faults += r.faults;
+      stats.prefetched += r.prefetched;
+      stats.evictions += r.evictions;
+      stats.write_backs += r.write_backs;
+      stats.bytes_in += r.bytes_in;
+      stats.bytes_out += r.bytes_out;
+    }
+    for (const auto& device : devices_) {
+      DeviceStats& d = stats.devices.emplace_back();
+      d.name = driver_->info(device->index).name;
+      d.policy = config_.policy;
+      d.budget = device->pool.budget();
+      d.allocated = device->pool.allocated();
+      d.resident = device->resident_bytes;
+      d.moved_to_peers = device->moved_to_peers;
+      for (const Resident& at : device->resident)
+        if (ChunkWord::of(at.range->table[at.chunk]).pins()) d.pinned += at.range->chunk_bytes;
+    }
+    return true;
+  });
+  stats.host_budget = host_memory_.budget();
+  stats.host_pinned = host_memory_.used();
+  stats.driver_calls = mapper_.calls();
+  stats.driver_time = mapper_.time();
+  stats.stalls = stalls_;
+  stats.stalled = std::chrono::nanoseconds(stalled_);
+  return stats;
+}
+
+std::byte* Pager::contents(RangeState& range) {
+  std::byte* at = nullptr;
+  call([&] {
+    if (auto* const frames = dynamic_cast<HostFrames*>(range.backing.get()))
+      at = frames->contents();
+    else if (range.backing)
+      at = host_contents(*range.backing);
+    return true;
+  });
+  return at;
+}
+
+// ---- the loop
+
+template <class F>
+void Pager::post(F f) {
+  {
+    const std::scoped_lock hold(lock_);
+    f();
+    posted_ = true;
+  }
+  wake_.notify_one();
+}
+
+void Pager::call(std::function<bool()> step) {
+  Task task{std::move(step), &this_thread_leases(), false, nullptr};
+  post([&] { tasks_.push_back(&task); });
+  std::unique_lock hold(lock_);
+  task_done_.wait(hold, [&] { return task.done; });
+  if (task.error) std::rethrow_exception(task.error);
+}
+
+void Pager::run() {
+  prctl(PR_SET_TIMERSLACK, 1000);  // ns; the default makes every short wait 50 us longer
+  for (;;) {
+    if (work()) continue;
+    std::unique_lock hold(lock_);
+    if (posted_) continue;
+    if (stopping_) return;
+    if (!parked_.empty() || !write_backs_.empty() || !tasks_.empty() || over_budget_) {
+      wake_.wait_for(hold, std::chrono::microseconds(20));
+      continue;
+    }
+    if (may_spin_) {
+      hold.unlock();
+      const std::int64_t began = now_ns();
+      while (!posted_ && now_ns() - began < spin_ns) __builtin_ia32_pause();
+      hold.lock();
+      if (posted_) continue;
+    }
+    const auto something = [&] { return posted_.load() || stopping_; };
+    if (pins_wanted_) {
+      if (!wake_.wait_for(hold, std::chrono::milliseconds(10), something)) pins_wanted_ = false;
+    } else {
+      wake_.wait(hold, something);
+    }
+  }
+}
+
+bool Pager::work() {
+  std::deque<Task*> tasks;
+  {
+    const std::scoped_lock hold(lock_);
+    posted_ = false;
+    tasks.swap(tasks_);
+    for (auto& demand : demands_) parked_.push_back(std::move(demand));
+    demands_.clear();
+  }
+  bool progress = finish_write_backs(false);
+  // 1. what other threads asked to be done here
+  std::deque<Task*> unfinished;
+  for (Task* const task : tasks) {
+    bool done = true;
+    try {
+      done = task->step();
+      if (!done && endless(task->owner))
+        throw WouldDeadlock(
+            "this would wait for ever: leases of the calling thread, or of threads that wait "
+            "themselves, pin what it needs: release them first");
+    } catch (...) {
+      task->error = std::current_exception();
+      done = true;
+    }
+    if (!done) {
+      unfinished.push_back(task);
+      continue;
+    }
+    progress = true;
+    const std::scoped_lock hold(lock_);
+    task->done = true;
+    task_done_.notify_all();
+  }
+  // 2. demands, first come first served, but for those who hold leases: others may wait for them
+  if (!parked_.empty()) {
+    if (log_is_long_.exchange(false)) drain();
+    std::deque<std::shared_ptr<Pending>> still;
+    for (auto& pending : parked_) {
+      const bool may = still.empty() || pending->owner->live.load() > 0;
+      if (pending->done == Pending::cancelled || (may && serve(*pending)))
+        progress = true;
+      else
+        still.push_back(std::move(pending));
+    }
+    parked_.swap(still);
+    for (auto& pending : parked_)
+      if (pending->waited && endless(pending->owner)) {
+        fail_endless(*pending);
+        progress = true;
+        break;  // the others may go on now
+      }
+    std::erase_if(parked_, [](const auto& p) { return p->done != Pending::queued; });
+    if (!parked_.empty()) {
+      bool waiting = false;
+      progress |= uses_.retire(true, waiting);
+    }
+  }
+  crowded_ = !parked_.empty();
+  if (crowded_) pins_wanted_ = true;
+  if (log_is_long_.exchange(false)) drain();
+  if (over_budget_) {
+    over_budget_ = false;
+    for (auto& device : devices_) shrink(*device);
+  }
+  // 3. prefetches and cleaning ahead, a little at a time
+  if (parked_.empty()) {
+    progress |= serve_prefetch();
+    if (writes_seen_)
+      for (auto& device : devices_) clean_ahead(*device);
+  }
+  if (!unfinished.empty()) {
+    const std::scoped_lock hold(lock_);
+    for (Task* const task : unfinished) tasks_.push_back(task);
+  }
+  return progress;
+}
+
+void Pager::drain() {
+  log_.drain([this](const AccessLogEntry& entry) {
+    note_hits({entry.range, entry.run, entry.kind}, entry.lease, entry.time);
+  });
+}
+
+void Pager::note_hits(const Need& need, std::uint64_t lease, std::int64_t time) {
+  const bool write = writes(need.kind);
+  writes_seen_ |= write;
+  std::uint64_t hits = 0;
+  for (std::uint64_t i = need.run.first; i < need.run.first + need.run.count; ++i) {
+    Chunk& chunk = need.range->table[i];
+    const ChunkWord word = ChunkWord::of(chunk);
+    if (word.state() != Chunk::resident) {
+      // Left since (the log runs behind), or read in place.
+      hits += need.kind != Access::in_place;
+      continue;
+    }
+    ++hits;
+    chunk.next_victim = false;
+    device_at(word.device())
+        .policy->accessed(key(*need.range, i),
+                          {need.range->chunk_bytes, write, false, Request::never});
+    trace(*need.range, i, word.device(), need.kind, 0, lease, time);
+  }
+  need.range->counters.hits += hits;
+}
+
+void Pager::trace(const RangeState& range, std::uint64_t chunk, int device, std::uint8_t kind,
+                  std::uint8_t outcome, std::uint64_t lease, std::int64_t time) {
+  if (!trace_) return;
+  trace_->append({static_cast<std::uint64_t>(time), chunk, range.chunk_bytes, lease, Request::never,
+                  range.id, static_cast<std::uint16_t>(device), kind, outcome});
+}
+
+bool Pager::endless(const ThreadLeases* owner) {
+  bool waiting = false;
+  uses_.retire(true, waiting);
+  if (waiting || !write_backs_.empty()) return false;
+  // Would anyone ever release? A thread that waits here itself does not.
+  bool somebody = false;
+  uses_.each_live([&](const ThreadLeases* holder) {
+    const bool waits = holder == owner || std::ranges::any_of(parked_, [&](const auto& pending) {
+      return pending && pending->waited && pending->done == Pending::queued && pending->owner == holder;
+    });
+    somebody |= !waits;
+  });
+  return !somebody;
+}
+
+void Pager::fail_endless(Pending& pending) {
+  Bytes needed = 0;
+  for (const Need& need : pending.needs) needed += need.run.count * need.range->chunk_bytes;
+  Bytes budget = 0;
+  Bytes pinned = 0;
+  for (auto& device : devices_) {
+    budget += device->pool.budget();
+    for (const Resident& at : device->resident)
+      if (ChunkWord::of(at.range->table[at.chunk]).pins()) pinned += at.range->chunk_bytes;
+  }
+  if (pinned == 0)
+    pending.error = std::make_exception_ptr(WorkingSetTooLarge(
+        fmt::format("the chunks of this lease need {}, which does not fit into the memory budget of "
+                    "{}: raise it (--memory), lease less at once, or use passes",
+                    to_string(needed), to_string(budget)),
+        needed, budget));
+  else
+    pending.error = std::make_exception_ptr(WouldDeadlock(fmt::format(
+        "this lease needs {}, and {} of the {} budget are pinned by leases of this thread, or of "
+        "threads that wait themselves: release one first, lease all at once, or raise the budget "
+        "(--memory)",
+        to_string(needed), to_string(pinned), to_string(budget))));
+  complete(pending);
+}
+
+bool Pager::flush_step(RangeState& range) {
+  for (auto& device : devices_)
+    for (std::size_t i = 0; i < device->resident.size(); ++i)
+      if (const Resident at = device->resident[i]; at.range == &range)
+        start_write_back(range, at.chunk, device->index);
+  finish_write_backs(true);
+  if (const vmm::Status status = std::exchange(write_back_error_, vmm::Status::ok);
+      status != vmm::Status::ok)
+    throw DriverError(status, fmt::format("cannot write '{}' back: {}; its chunks stay resident and "
+                                          "dirty, nothing is lost",
+                                          range.name, to_string(status)));
+  bool waiting = false;
+  uses_.retire(true, waiting);
+  for (auto& device : devices_)
+    for (const Resident& at : device->resident)
+      if (at.range == &range && ChunkWord::of(range.table[at.chunk]).dirty()) return false;
+  range.backing->flush();
+  return true;
+}
+
+bool Pager::drop_step(RangeState& range) {
+  bool waiting = false;
+  uses_.retire(true, waiting);
+  if (range.backing->outlives_range() && !flush_step(range)) return false;
+  finish_write_backs(true);
+  // 1. nobody pins it, or it is tried again later
+  std::vector<Victim> victims;
+  std::vector<std::uint64_t> at_host;
+  bool free = true;
+  for (auto& device : devices_)
+    for (const Resident& at : device->resident) {
+      if (at.range != &range || !free) continue;
+      free = try_mark_leaving(range.table[at.chunk], false);
+      if (!free) continue;
+      device->policy->removed(key(range, at.chunk));
+      Victim& victim = victims.emplace_back();
+      victim.range = &range;
+      victim.chunk = at.chunk;
+      victim.device = device->index;
+      victim.discard = true;
+    }
+  if (range.cold == Cold::host_mapped)
+    for (std::uint64_t i = 0; i < range.chunks && free; ++i) {
+      if (ChunkWord::of(range.table[i]).state() != Chunk::host_mapped) continue;
+      free = try_mark_leaving(range.table[i], false);
+      if (free) at_host.push_back(i);
+    }
+  if (!free) {
+    for (const Victim& victim : victims) take_back(victim);
+    for (const std::uint64_t i : at_host) publish(range.table[i], Chunk::host_mapped, 0, 0, false);
+    return false;
+  }
+  // 2. it goes
+  leave(victims);
+  for (Victim& victim : victims) drop_frame(victim);
+  release_range(range);
+  return true;
+}
+
+void Pager::release_range(RangeState& range) {
+  // What is still mapped here belongs to a range that the engine's end takes along, or to host frames.
+  for (auto& device : devices_)
+    for (std::size_t i = device->resident.size(); i-- > 0;) {
+      const Resident at = device->resident[i];
+      if (at.range != &range) continue;
+      (void)mapper_.unmap(range.address(at.chunk), range.chunk_bytes);
+      device->pool.give(range.chunk_bytes, range.table[at.chunk].frame);
+      remove_resident(range, at.chunk, device->index);
+    }
+  if (auto* const frames = dynamic_cast<HostFrames*>(range.backing.get()))
+    for (std::uint64_t i = 0; i < range.chunks; ++i)
+      if (frames->mapped(i)) (void)frames->unmap(i, range.address(i));
+  if (range.backing && !range.backing->full())
+    for (std::uint64_t i = 0; i < range.chunks; ++i)
+      if (range.table[i].slot) range.backing->forget(range.table[i]);
+  range.backing.reset();
+  (void)driver_->unreserve(range.base, range.chunks * range.chunk_bytes);
+  range.base = nullptr;
+  // The table stays as zeros, all cold: a stale handle finds nothing to pin.
+  (void)madvise(range.table, range.chunks * sizeof(Chunk), MADV_DONTNEED);
+}
+
+}  // namespace holdall

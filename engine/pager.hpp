@@ -1,0 +1,288 @@
+// The pager: the one component that changes mappings, on one thread of its own. The driver serialises mapping calls anyway,
+// and a single owner keeps the page table's truth simple. Callers hit without it; a caller that misses posts what it needs
+// and waits for mappings, not for copies.
+//
+// Demand goes before prefetch, prefetch before cleaning ahead. A demand that finds no victim is parked, holding nothing,
+// until pins go. In-flight safety: a pin lasts until the GPU has passed the lease's end (engine/stream_uses.hpp), and
+// `leave` below is the only function that unmaps a chunk of a range; it takes chunks that nobody pins.
+//
+// pager.cpp: the calls of other threads and the loop. pager_serve.cpp: a demand, from pins to copies.
+// pager_evict.cpp: victims, write-back, leaving.
+#pragma once
+
+#include <tbb/task_arena.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "engine/access.hpp"
+#include "engine/access_log.hpp"
+#include "engine/backings.hpp"
+#include "engine/config.hpp"
+#include "engine/copy_queue.hpp"
+#include "engine/frame_pool.hpp"
+#include "engine/mapper.hpp"
+#include "engine/stats.hpp"
+#include "engine/stream_uses.hpp"
+#include "engine/timeline.hpp"
+#include "engine/trace.hpp"
+#include "policies/policy.hpp"
+
+namespace holdall {
+
+// Chunks of one range that are needed in one way.
+struct Need {
+  RangeState* range = nullptr;
+  ChunkRun run;
+  Access::Kind kind = Access::read;
+};
+
+// A demand on its way through the pager.
+struct Pending {
+  std::vector<Need> needs;
+  StreamUse* use = nullptr;
+  ThreadLeases* owner = nullptr;
+  LeaseRecord* record = nullptr;
+  std::vector<std::uint64_t> behind;  // [device]: copies that the stream must wait for
+  std::exception_ptr error;
+  std::int64_t posted = 0;            // ns
+  std::atomic<bool> waited{false};    // its thread does nothing else
+  enum : int { queued, served, cancelled };
+  std::atomic<int> done{queued};
+};
+
+enum class Advice {
+  normal,       // take back sequential and keep
+  sequential,   // read ahead of a fault
+  random,       // do not
+  will_need,    // bring in, in this order, as room allows
+  do_not_need,  // evict first
+  keep,         // evict last
+};
+
+class Pager {
+ public:
+  Pager(std::unique_ptr<vmm::Driver> driver, const Config& config);
+  ~Pager();
+
+  vmm::Driver& driver() const { return *driver_; }
+  int devices() const { return static_cast<int>(devices_.size()); }
+  StreamUses& uses() { return uses_; }
+
+  RangeState& reserve(Bytes bytes, const RangeOptions& options);
+  void drop(RangeState& range);
+
+  // See Engine::acquire.
+  LeaseRecord* acquire(Stream stream, std::span<const Access> accesses);
+  void release(LeaseRecord* record) noexcept;
+  // The same in two steps: what `begin` asks for is brought in while its thread does other things.
+  std::shared_ptr<Pending> begin(StreamUse& use, std::vector<Need> needs);
+  LeaseRecord* finish(Pending& pending);
+  void cancel(Pending& pending) noexcept;
+  // Pins those of `needs` that are resident now, as one lease; `needs` keeps the rest.
+  LeaseRecord* pin_resident(StreamUse& use, std::vector<Need>& needs);
+  // Throws InvalidAccess on a capturing stream, DriverError on a lost device.
+  void check_use(const StreamUse& use) const;
+
+  // Checked and cut at chunk edges, disjoint, by range and position. Throws InvalidAccess, RangeDropped.
+  std::vector<Need> needs_of(std::span<const Access> accesses) const;
+
+  void prefetch(int device, std::span<const Access> accesses);
+  void advise(const Access& part, Advice advice);
+  void flush(RangeState& range);
+  void set_memory(int device, Bytes bytes);
+  void set_host_memory(Bytes bytes);
+  Bytes memory(int device) const { return device_at(device).pool.budget(); }
+  Stats stats();
+  // A pinned or host-mapped range's contents on the host; nullptr for others.
+  std::byte* contents(RangeState& range);
+
+ private:
+  struct Resident {
+    RangeState* range = nullptr;
+    std::uint64_t chunk = 0;
+  };
+  struct Device {
+    Device(vmm::Driver& driver, int index, Bytes budget, const std::string& policy);
+    const int index;
+    FramePool pool;
+    CopyQueue in;
+    CopyQueue out;
+    std::unique_ptr<Policy> policy;
+    std::vector<Resident> resident;          // in no order
+    std::deque<Resident> next_victims;       // chosen ahead, so that the dirty ones get clean
+    std::atomic<Bytes> resident_bytes{0};
+    std::atomic<std::uint64_t> moved_to_peers{0};
+    std::byte* landing = nullptr;            // addresses where a chunk from a peer arrives
+    Bytes landing_bytes = 0;
+    std::vector<int> peers;                  // that it can use, itself left out
+  };
+  struct Victim {
+    RangeState* range = nullptr;
+    std::uint64_t chunk = 0;
+    int device = 0;
+    vmm::Frame frame{};
+    std::uint64_t ticket = 0;  // of its write-back; 0: none
+    int to_peer = -1;          // moves there instead of leaving
+    bool written = false;      // a write-back was started
+    bool discard = false;      // its contents are not wanted any more
+    bool reused = false;       // its frame has a new owner
+  };
+  struct Incoming {
+    RangeState* range = nullptr;
+    std::uint64_t chunk = 0;
+    Access::Kind kind = Access::read;
+    int device = 0;
+    vmm::Frame frame{};
+    Victim* owner = nullptr;            // whose frame it is, if it came from one
+    std::uint64_t ready = 0;
+    Bytes copied = 0;                   // from the backing
+    std::size_t victims_before = 0;     // those that must have left for it and for all before it
+    bool was_host_mapped = false;
+    bool granted = false;
+  };
+  struct WriteBack {
+    RangeState* range = nullptr;
+    std::uint64_t chunk = 0;
+    int device = 0;
+    std::uint64_t ticket = 0;
+    std::int64_t began = 0;  // ns
+  };
+  struct Prefetch {
+    int device = 0;
+    Need need;
+  };
+  // Something that is tried again until it says that it is done; throws to give up.
+  struct Task {
+    std::function<bool()> step;
+    ThreadLeases* owner = nullptr;
+    bool done = false;
+    std::exception_ptr error;
+  };
+  // Pinned memory through which files reach a device that the CPU does not.
+  struct Staging {
+    std::vector<std::byte*> slots;
+    std::vector<CopyQueue*> queues;  // whose copy uses the slot
+    std::vector<std::uint64_t> tickets;
+    std::size_t next = 0;
+  };
+
+  // pager.cpp
+  void run();
+  bool work();
+  template <class F>
+  void post(F f);
+  void call(std::function<bool()> step);
+  void drain();
+  void note_hits(const Need& need, std::uint64_t lease, std::int64_t time);
+  void trace(const RangeState& range, std::uint64_t chunk, int device, std::uint8_t kind,
+             std::uint8_t outcome, std::uint64_t lease, std::int64_t time);
+  bool endless(const ThreadLeases* owner);
+  void fail_endless(Pending& pending);
+  void order(StreamUse& use, std::span<const std::uint64_t> behind);
+  bool drop_step(RangeState& range);
+  bool flush_step(RangeState& range);
+  void release_range(RangeState& range);
+  Device& device_at(int device) const { return *devices_[static_cast<std::size_t>(device)]; }
+  static Key key(const RangeState& range, std::uint64_t chunk) {
+    return Key{static_cast<std::uint64_t>(range.id) << 40 | chunk};
+  }
+  Resident chunk_of(Key key) const {
+    const auto value = static_cast<std::uint64_t>(key);
+    return {ranges_[value >> 40].get(), value & ((std::uint64_t{1} << 40) - 1)};
+  }
+
+  // pager_serve.cpp
+  bool serve(Pending& pending);
+  void complete(Pending& pending);
+  void read_ahead(std::span<const Incoming> incoming, int device);
+  bool serve_prefetch();
+  bool bring_in(std::vector<Incoming>& incoming, int device);
+  bool take_places(std::vector<Incoming>& incoming, int device, std::vector<Victim>& victims);
+  vmm::Status take_by_force(Incoming& in);
+  void bring_slice(std::span<Incoming> incoming, std::span<Victim> victims);
+  vmm::Status grant_access(std::span<Incoming> mapped, bool no_more);
+  void fill(std::span<Incoming> incoming);
+  Staging& staging(Bytes chunk_bytes);
+  static std::byte* next_slot(Staging& ring);
+  static void slot_busy(Staging& ring, const std::byte* slot, CopyQueue& queue, std::uint64_t ticket);
+  bool unmap_incoming(Incoming& in);
+  void back_to_host(const Incoming& in);
+  void undo(std::span<Incoming> incoming, std::size_t mapped, std::span<Victim> victims,
+            bool restore_victims);
+  void settle(const Incoming& in, std::uint64_t pins, std::uint64_t lease, bool prefetched);
+
+  // pager_evict.cpp
+  void add_resident(RangeState& range, std::uint64_t chunk, int device);
+  void remove_resident(RangeState& range, std::uint64_t chunk, int device);
+  std::optional<Victim> choose_victim(int device);
+  void take_back(const Victim& victim);
+  void start_copy_out(RangeState& range, std::uint64_t chunk, int device, std::uint64_t& ticket);
+  bool start_write_back(RangeState& range, std::uint64_t chunk, int device);
+  bool finish_write_backs(bool wait);
+  void note_write_back(RangeState& range, std::uint64_t chunk);
+  void write_back(std::span<Victim> victims);
+  void leave(std::span<Victim> victims);
+  void leave_for_peers(std::span<Victim> victims);
+  std::byte* landing_of(Device& device, Bytes bytes);
+  void restore(Victim& victim);
+  void drop_frame(Victim& victim);
+  void poison(RangeState& range, std::uint64_t chunk, int device);
+  void map_host_frame(RangeState& range, std::uint64_t chunk);
+  void clean_ahead(Device& device);
+  void shrink(Device& device);
+
+  static constexpr std::size_t slice = 8;        // chunks that are mapped before their copies start
+  static constexpr std::size_t clean_ahead_of = 16;
+  static constexpr std::int64_t spin_ns = 50'000;  // before sleeping, where there are cores to spare
+
+  std::unique_ptr<vmm::Driver> driver_;
+  const Config config_;
+  HostMemory host_memory_;
+  SlotsBySize slots_;
+  StreamUses uses_;
+  Mapper mapper_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  AccessLog log_;
+  std::unique_ptr<TraceWriter> trace_;
+  std::unique_ptr<Timeline> timeline_;
+  tbb::task_arena io_{4};
+  // The pager's own.
+  std::vector<std::unique_ptr<RangeState>> ranges_;
+  std::deque<std::shared_ptr<Pending>> parked_;
+  std::deque<WriteBack> write_backs_;
+  std::map<Bytes, Staging> staging_;
+  vmm::Status write_back_error_ = vmm::Status::ok;  // the newest that nobody was told of
+  bool writes_seen_ = false;
+  bool over_budget_ = false;  // more frames than the budget, all pinned
+
+  // Shared with callers.
+  std::atomic<bool> crowded_{false};        // a demand is parked: hits of threads without leases queue up behind it
+  std::atomic<bool> log_is_long_{false};
+  std::atomic<bool> posted_{false};
+  std::atomic<bool> pins_wanted_{false};    // releases are to be fenced at once
+  std::atomic<std::uint64_t> next_lease_{1};
+  std::atomic<std::uint64_t> stalls_{0};
+  std::atomic<std::int64_t> stalled_{0};
+  mutable std::mutex lock_;
+  std::condition_variable wake_;
+  std::condition_variable task_done_;
+  std::deque<std::shared_ptr<Pending>> demands_;
+  std::deque<Prefetch> prefetches_;
+  std::deque<Task*> tasks_;
+  bool stopping_ = false;
+  const bool may_spin_;
+  std::jthread thread_;
+};
+
+}  // namespace holdall

@@ -1,0 +1,422 @@
+// Victims: chosen, written back where dirty, unmapped.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "engine/error.hpp"
+#include "engine/host_frames.hpp"
+#include "engine/pager.hpp"
+
+namespace holdall {
+
+void Pager::add_resident(RangeState& range, std::uint64_t chunk, int device) {
+  Device& d = device_at(device);
+  range.table[chunk].place = static_cast<std::uint32_t>(d.resident.size());
+  d.resident.push_back({&range, chunk});
+  d.resident_bytes += range.chunk_bytes;
+  range.counters.resident += range.chunk_bytes;
+}
+
+void Pager::remove_resident(RangeState& range, std::uint64_t chunk, int device) {
+  Device& d = device_at(device);
+  const std::uint32_t place = range.table[chunk].place;
+  d.resident[place] = d.resident.back();
+  d.resident[place].range->table[d.resident[place].chunk].place = place;
+  d.resident.pop_back();
+  d.resident_bytes -= range.chunk_bytes;
+  range.counters.resident -= range.chunk_bytes;
+}
+
+// The chunk is `leaving` afterwards, and gone from the policy.
+std::optional<Pager::Victim> Pager::choose_victim(int device) {
+  Device& d = device_at(device);
+  for (bool even_kept = false;;) {
+    std::optional<Resident> found;
+    while (!d.next_victims.empty() && !found) {
+      const Resident at = d.next_victims.front();
+      Chunk& chunk = at.range->table[at.chunk];
+      const ChunkWord word = ChunkWord::of(chunk);
+      const bool good = chunk.next_victim && word.state() == Chunk::resident && word.device() == device;
+      if (good && word.pins() == 0) found = at;
+      chunk.next_victim = false;
+      d.next_victims.pop_front();
+    }
+    if (!found) {
+      const auto may = [&](Key key) {
+        const Resident at = chunk_of(key);
+        const Chunk& chunk = at.range->table[at.chunk];
+        const ChunkWord word = ChunkWord::of(chunk);
+        return word.state() == Chunk::resident && word.pins() == 0 && (even_kept || !chunk.keep);
+      };
+      const std::optional<Key> key = d.policy->victim(may);
+      if (key) found = chunk_of(*key);
+    }
+    if (!found) {
+      if (even_kept) return std::nullopt;
+      even_kept = true;
+      continue;
+    }
+    Chunk& chunk = found->range->table[found->chunk];
+    if (chunk.cleaning) finish_write_backs(true);
+    if (!try_mark_leaving(chunk, false)) continue;  // pinned in between
+    d.policy->removed(key(*found->range, found->chunk));
+    Victim victim;
+    victim.range = found->range;
+    victim.chunk = found->chunk;
+    victim.device = device;
+    return victim;
+  }
+}
+
+// The victim stays after all.
+void Pager::take_back(const Victim& victim) {
+  Chunk& chunk = victim.range->table[victim.chunk];
+  const ChunkWord word = ChunkWord::of(chunk);
+  publish(chunk, Chunk::resident, word.device(), 0, word.dirty());
+  device_at(word.device())
+      .policy->inserted(key(*victim.range, victim.chunk),
+                        {victim.range->chunk_bytes, word.dirty(), false, Request::never});
+}
+
+// Starts to copy a chunk to its backing; `ticket` 0: it is there already. The chunk's dirty mark is taken off before.
+// Throws what the backing throws, the chunk dirty again.
+void Pager::start_copy_out(RangeState& range, std::uint64_t index, int device, std::uint64_t& ticket) {
+  Chunk& chunk = range.table[index];
+  Device& d = device_at(device);
+  const Bytes bytes = range.stored_bytes(index);
+  ticket = 0;
+  try {
+    // A copy in that has not ended would race with the copy out.
+    vmm::check(d.in.wait(chunk.ready), "wait for a copy in");
+    if (std::byte* const to = range.backing->address(chunk, index, true)) {
+      vmm::check(driver_->copy(to, range.address(index), bytes, d.out.stream()),
+                 fmt::format("copy chunk {} of '{}' to its backing", index, range.name));
+      vmm::check(d.out.submit(ticket), "submit a copy out");
+    } else if (driver_->cpu_reaches_device()) {
+      range.backing->write(index * range.chunk_bytes, {range.address(index), bytes});
+    } else {
+      Staging& ring = staging(range.chunk_bytes);
+      std::byte* const through = next_slot(ring);
+      vmm::check(driver_->copy(through, range.address(index), bytes, d.out.stream()),
+                 fmt::format("copy chunk {} of '{}' out", index, range.name));
+      std::uint64_t copied = 0;
+      vmm::check(d.out.submit(copied), "submit a copy out");
+      vmm::check(d.out.wait(copied), "wait for a copy out");
+      range.backing->write(index * range.chunk_bytes, {through, bytes});
+    }
+  } catch (...) {
+    mark_dirty(chunk);
+    throw;
+  }
+}
+
+void Pager::note_write_back(RangeState& range, std::uint64_t chunk) {
+  range.table[chunk].stored = true;
+  ++range.counters.write_backs;
+  range.counters.bytes_out += range.stored_bytes(chunk);
+}
+
+// Writes a resident chunk back while it stays; false if it is pinned or clean.
+bool Pager::start_write_back(RangeState& range, std::uint64_t index, int device) {
+  Chunk& chunk = range.table[index];
+  if (chunk.cleaning || !try_take_dirty(chunk)) return false;
+  std::uint64_t ticket = 0;
+  start_copy_out(range, index, device, ticket);
+  if (ticket) {
+    chunk.cleaning = true;
+    write_backs_.push_back({&range, index, device, ticket, now_ns()});
+  } else {
+    note_write_back(range, index);
+  }
+  return true;
+}
+
+// Settles write-backs that have ended, in order; `wait`: all. Whether any did.
+bool Pager::finish_write_backs(bool wait) {
+  bool any = false;
+  while (!write_backs_.empty()) {
+    const WriteBack& first = write_backs_.front();
+    CopyQueue& queue = device_at(first.device).out;
+    vmm::Status status = vmm::Status::ok;
+    if (wait)
+      status = queue.wait(first.ticket);
+    else if (!queue.passed(first.ticket) &&
+             (status = driver_->health(first.device)) == vmm::Status::ok)
+      break;
+    Chunk& chunk = first.range->table[first.chunk];
+    chunk.cleaning = false;
+    if (status == vmm::Status::ok) {
+      note_write_back(*first.range, first.chunk);
+    } else {
+      mark_dirty(chunk);
+      write_back_error_ = status;
+    }
+    if (timeline_)
+      timeline_->add("copy out", fmt::format("copy out {}", first.device), first.range->name, 1,
+                     first.began, now_ns());
+    write_backs_.pop_front();
+    any = true;
+  }
+  return any;
+}
+
+// Copies the dirty ones among leaving chunks to their backings; their tickets say when that has ended. On a throw the
+// victims are as they were.
+void Pager::write_back(std::span<Victim> victims) {
+  for (Victim& victim : victims) {
+    Chunk& chunk = victim.range->table[victim.chunk];
+    const ChunkWord word = ChunkWord::of(chunk);
+    if (!word.dirty() || victim.discard || victim.to_peer >= 0) continue;
+    start_copy_out(*victim.range, victim.chunk, victim.device, victim.ticket);
+    victim.written = true;
+  }
+}
+
+void Pager::map_host_frame(RangeState& range, std::uint64_t index) {
+  auto& frames = static_cast<HostFrames&>(*range.backing);
+  const vmm::Status status = frames.map(index, range.address(index));
+  if (status != vmm::Status::ok)
+    throw DriverError(status, fmt::format("cannot map the host frame of chunk {} of '{}': {}", index,
+                                          range.name, vmm::to_string(status)));
+  publish(range.table[index], Chunk::host_mapped, 0, 0, false);
+}
+
+// The one function that unmaps chunks: takes the frames of leaving chunks, which nobody pins, and puts them into the
+// victims. On a throw, those that are still mapped are resident again and have no frame in `victims`.
+void Pager::leave(std::span<Victim> victims) {
+  if (victims.empty()) return;
+  leave_for_peers(victims);
+  // 1. copies that still touch them: write-backs, and a copy in that nobody waited for
+  vmm::Status status = vmm::Status::ok;
+  for (Victim& victim : victims) {
+    Chunk& chunk = victim.range->table[victim.chunk];
+    assert(ChunkWord::of(chunk).state() == Chunk::leaving && ChunkWord::of(chunk).pins() == 0);
+    if (victim.to_peer >= 0) continue;
+    Device& d = device_at(victim.device);
+    if (status == vmm::Status::ok) status = d.in.wait(chunk.ready);
+    if (status == vmm::Status::ok && victim.ticket) status = d.out.wait(victim.ticket);
+    if (status == vmm::Status::ok && victim.written) {
+      note_write_back(*victim.range, victim.chunk);
+      publish(chunk, Chunk::leaving, victim.device, 0, false);
+    }
+  }
+  // 2. unmap, neighbours together
+  std::sort(victims.begin(), victims.end(), [](const Victim& a, const Victim& b) {
+    return a.range != b.range ? a.range->id < b.range->id : a.chunk < b.chunk;
+  });
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < victims.size() && status == vmm::Status::ok; i = done) {
+    if (victims[i].to_peer >= 0) {
+      done = i + 1;
+      continue;
+    }
+    std::size_t end = i + 1;
+    while (config_.coalesce && end < victims.size() && victims[end].to_peer < 0 &&
+           victims[end].range == victims[i].range &&
+           victims[end].chunk == victims[end - 1].chunk + 1)
+      ++end;
+    RangeState& range = *victims[i].range;
+    status = mapper_.unmap(range.address(victims[i].chunk), (end - i) * range.chunk_bytes);
+    if (status != vmm::Status::ok) break;
+    for (std::size_t k = i; k < end; ++k) {
+      Chunk& chunk = range.table[victims[k].chunk];
+      victims[k].frame = std::exchange(chunk.frame, vmm::Frame{});
+      remove_resident(range, victims[k].chunk, victims[k].device);
+      chunk.next_victim = false;
+      publish(chunk, Chunk::cold, 0, 0, false);
+      if (!victims[k].discard) ++range.counters.evictions;
+    }
+    done = end;
+  }
+  // 3. those that a failure left mapped stay; the others of a host-mapped range go back to their host frames
+  for (std::size_t i = 0; i < victims.size(); ++i) {
+    Victim& victim = victims[i];
+    if (victim.to_peer >= 0) continue;
+    if (i >= done)
+      take_back(victim);
+    else if (victim.range->cold == Cold::host_mapped && !victim.discard)
+      try {
+        map_host_frame(*victim.range, victim.chunk);
+      } catch (const DriverError&) {
+        // Stays cold; the next access in place tries again.
+      }
+  }
+  if (status != vmm::Status::ok) {
+    for (std::size_t i = 0; i < done; ++i)
+      if (victims[i].to_peer < 0) restore(victims[i]);
+    throw DriverError(status, fmt::format("cannot take chunks of '{}' from the device: {}",
+                                          victims[0].range->name, vmm::to_string(status)));
+  }
+}
+
+// Undoes the leaving of a victim whose frame still holds its contents. Where that fails it has left: it is clean, so nothing
+// is lost.
+void Pager::restore(Victim& victim) {
+  RangeState& range = *victim.range;
+  Chunk& chunk = range.table[victim.chunk];
+  std::byte* const at = range.address(victim.chunk);
+  if (ChunkWord::of(chunk).state() == Chunk::host_mapped) {
+    auto& frames = static_cast<HostFrames&>(*range.backing);
+    if (!try_mark_leaving(chunk, false)) return drop_frame(victim);
+    if (frames.unmap(victim.chunk, at) != vmm::Status::ok) {
+      publish(chunk, Chunk::host_mapped, 0, 0, false);
+      return drop_frame(victim);
+    }
+    publish(chunk, Chunk::cold, 0, 0, false);
+  }
+  if (mapper_.map(at, range.chunk_bytes, victim.frame) != vmm::Status::ok) return drop_frame(victim);
+  if (mapper_.set_access(at, range.chunk_bytes, {vmm::Place::device, victim.device}) !=
+      vmm::Status::ok) {
+    if (mapper_.unmap(at, range.chunk_bytes) == vmm::Status::ok) return drop_frame(victim);
+    victim.frame = {};
+    return poison(range, victim.chunk, victim.device);
+  }
+  chunk.frame = std::exchange(victim.frame, vmm::Frame{});
+  publish(chunk, Chunk::resident, victim.device, 0, false);
+  add_resident(range, victim.chunk, victim.device);
+  device_at(victim.device)
+      .policy->inserted(key(range, victim.chunk), {range.chunk_bytes, false, false, Request::never});
+  --range.counters.evictions;
+}
+
+void Pager::drop_frame(Victim& victim) {
+  if (static_cast<std::uint64_t>(victim.frame))
+    device_at(victim.device)
+        .pool.give(victim.range->chunk_bytes, std::exchange(victim.frame, vmm::Frame{}));
+}
+
+// Moves those victims that have a peer to go to; what cannot move leaves like the others. They are resident there
+// afterwards, their old frames in `victims`.
+void Pager::leave_for_peers(std::span<Victim> victims) {
+  for (Victim& victim : victims) {
+    if (victim.to_peer < 0) continue;
+    RangeState& range = *victim.range;
+    Chunk& chunk = range.table[victim.chunk];
+    const ChunkWord word = ChunkWord::of(chunk);
+    Device& from = device_at(victim.device);
+    Device& to = device_at(victim.to_peer);
+    const vmm::Place place{vmm::Place::device, victim.to_peer};
+    std::byte* const at = range.address(victim.chunk);
+    const Bytes bytes = range.chunk_bytes;
+    // 1. a frame there, mapped where the copy lands
+    vmm::Frame frame{};
+    std::byte* const landing = landing_of(to, bytes);
+    std::uint64_t ticket = 0;
+    bool landed = landing && from.in.wait(chunk.ready) == vmm::Status::ok &&
+                  to.pool.take(bytes, frame) == vmm::Status::ok;
+    if (landed) {
+      landed = mapper_.map(landing, bytes, frame) == vmm::Status::ok;
+      if (landed) {
+        // 2. the copy
+        landed = mapper_.set_access(landing, bytes, place) == vmm::Status::ok &&
+                 driver_->copy(landing, at, bytes, from.out.stream()) == vmm::Status::ok &&
+                 from.out.submit(ticket) == vmm::Status::ok &&
+                 from.out.wait(ticket) == vmm::Status::ok;
+        if (mapper_.unmap(landing, bytes) != vmm::Status::ok) {
+          to.landing = nullptr;  // in doubt: its addresses and its frame are not used again
+          landed = false;
+          frame = {};
+        }
+      }
+    }
+    // 3. the new frame in the old one's place
+    if (landed && mapper_.unmap(at, bytes) == vmm::Status::ok) {
+      if (mapper_.map(at, bytes, frame) == vmm::Status::ok) {
+        if (mapper_.set_access(at, bytes, place) == vmm::Status::ok) {
+          remove_resident(range, victim.chunk, victim.device);
+          victim.frame = std::exchange(chunk.frame, frame);
+          chunk.ready = 0;
+          publish(chunk, Chunk::resident, victim.to_peer, 0, word.dirty());
+          add_resident(range, victim.chunk, victim.to_peer);
+          to.policy->inserted(key(range, victim.chunk), {bytes, word.dirty(), false, Request::never});
+          ++from.moved_to_peers;
+          continue;
+        }
+        (void)mapper_.unmap(at, bytes);
+      }
+      // Back to where it was.
+      if (mapper_.map(at, bytes, chunk.frame) != vmm::Status::ok ||
+          mapper_.set_access(at, bytes, {vmm::Place::device, victim.device}) != vmm::Status::ok)
+        poison(range, victim.chunk, victim.device);
+    }
+    if (static_cast<std::uint64_t>(frame)) to.pool.give(bytes, frame);
+    victim.to_peer = -1;
+    if (ChunkWord::of(chunk).state() == Chunk::poisoned)
+      throw ChunkPoisoned(fmt::format("chunk {} of '{}' could not be mapped again after a failed move to "
+                                      "device {}: it alone is lost",
+                                      victim.chunk, range.name, to.index));
+    write_back(std::span(&victim, 1));
+  }
+}
+
+std::byte* Pager::landing_of(Device& device, Bytes bytes) {
+  if (device.landing_bytes < bytes) {
+    if (device.landing) (void)driver_->unreserve(device.landing, device.landing_bytes);
+    device.landing = nullptr;
+    device.landing_bytes = 0;
+    if (driver_->reserve(device.landing, bytes, 0, "landing") != vmm::Status::ok) return nullptr;
+    device.landing_bytes = bytes;
+  }
+  return device.landing;
+}
+
+// The chunk's mapping is in doubt: it is not used again, nor is its frame.
+void Pager::poison(RangeState& range, std::uint64_t index, int device) {
+  Chunk& chunk = range.table[index];
+  if (static_cast<std::uint64_t>(chunk.frame)) remove_resident(range, index, device);
+  chunk.frame = {};
+  publish(chunk, Chunk::poisoned, 0, 0, false);
+}
+
+// Writes back what is likely to be evicted next, so that a fault finds clean victims.
+void Pager::clean_ahead(Device& device) {
+  if (write_backs_.size() >= clean_ahead_of || device.resident.empty()) return;
+  const Bytes chunk_bytes = device.resident.front().range->chunk_bytes;
+  if (device.pool.room_for(slice * chunk_bytes)) return;
+  drain();
+  std::size_t ahead = device.next_victims.size();
+  for (; ahead < clean_ahead_of && ahead < device.resident.size() / 2; ++ahead) {
+    const auto may = [&](Key key) {
+      const Resident at = chunk_of(key);
+      const Chunk& chunk = at.range->table[at.chunk];
+      const ChunkWord word = ChunkWord::of(chunk);
+      return word.state() == Chunk::resident && word.pins() == 0 && !chunk.next_victim && !chunk.keep;
+    };
+    const std::optional<Key> key = device.policy->victim(may);
+    if (!key) return;
+    const Resident at = chunk_of(*key);
+    at.range->table[at.chunk].next_victim = true;
+    device.next_victims.push_back(at);
+    try {
+      start_write_back(*at.range, at.chunk, device.index);
+    } catch (const Error&) {
+      return;  // it is dirty still; whoever needs its frame hears of it
+    }
+  }
+}
+
+// Evicts until the device's frames are within its budget, as far as pins allow.
+void Pager::shrink(Device& device) {
+  bool waiting = false;
+  uses_.retire(true, waiting);
+  drain();
+  while (device.pool.allocated() > device.pool.budget() && device.pool.in_use()) {
+    std::optional<Victim> victim = choose_victim(device.index);
+    if (!victim) {
+      over_budget_ = true;  // again when pins go
+      return;
+    }
+    try {
+      write_back(std::span(&*victim, 1));
+    } catch (...) {
+      take_back(*victim);
+      throw;
+    }
+    leave(std::span(&*victim, 1));
+    drop_frame(*victim);
+  }
+}
+
+}  // namespace holdall

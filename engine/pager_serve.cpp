@@ -1,0 +1,543 @@
+// A demand, from pins to copies.
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "engine/error.hpp"
+#include "engine/host_frames.hpp"
+#include "engine/pager.hpp"
+
+namespace holdall {
+
+namespace {
+
+bool writes(Access::Kind kind) { return kind == Access::write || kind == Access::overwrite; }
+
+}  // namespace
+
+// Serves a demand; true: it is complete, well or with an error. False: it waits for pins, and holds nothing.
+bool Pager::serve(Pending& pending) {
+  std::vector<PinnedRun> pinned;
+  std::vector<Incoming> incoming;
+  std::vector<Need> hits;
+  const std::int64_t began = now_ns();
+  const auto let_go = [&] {
+    for (const PinnedRun& run : pinned) unpin(run);
+    for (const Incoming& in : incoming)
+      if (ChunkWord::of(in.range->table[in.chunk]).state() == Chunk::leaving) back_to_host(in);
+  };
+  try {
+    // 1. pin what is there, list what is missing
+    drain();
+    pending.behind.assign(devices_.size(), 0);
+    for (const Need& need : pending.needs) {
+      if (need.range->dropped)
+        throw RangeDropped(fmt::format("the range '{}' was dropped", need.range->name));
+      const Where where = need.kind == Access::in_place ? Where::anywhere : Where::resident;
+      for (std::uint64_t i = need.run.first; i < need.run.first + need.run.count; ++i) {
+        Chunk& chunk = need.range->table[i];
+        ChunkWord word = try_pin(chunk, writes(need.kind), where);
+        if (word.state() == Chunk::cold && need.kind == Access::in_place &&
+            ChunkWord::of(chunk).state() == Chunk::cold) {
+          map_host_frame(*need.range, i);
+          word = try_pin(chunk, false, where);
+        }
+        if (word.state() != Chunk::cold) {
+          auto& ticket = pending.behind[static_cast<std::size_t>(word.device())];
+          ticket = std::max(ticket, chunk.ready.load());
+          if (pinned.empty() || pinned.back().range != need.range ||
+              pinned.back().run.first + pinned.back().run.count != i) {
+            pinned.push_back({need.range, {i, 1}});
+            hits.push_back({need.range, {i, 1}, need.kind});
+          } else {
+            ++pinned.back().run.count;
+            if (hits.back().kind == need.kind)
+              ++hits.back().run.count;
+            else
+              hits.push_back({need.range, {i, 1}, need.kind});
+          }
+          continue;
+        }
+        Incoming in;
+        in.range = need.range;
+        in.chunk = i;
+        in.kind = need.kind;
+        switch (ChunkWord::of(chunk).state()) {
+          case Chunk::poisoned:
+            throw ChunkPoisoned(fmt::format("chunk {} of '{}' can't be used since a mapping call failed "
+                                            "twice on it; drop the range and reserve it again",
+                                            i, need.range->name));
+          case Chunk::host_mapped:
+            if (!try_mark_leaving(chunk, false)) {  // read in place right now
+              let_go();
+              return false;
+            }
+            in.was_host_mapped = true;
+            break;
+          default: break;
+        }
+        incoming.push_back(in);
+      }
+    }
+    // 2. bring the missing ones in
+    if (!incoming.empty() && !bring_in(incoming, pending.use->device())) {
+      let_go();
+      return false;
+    }
+  } catch (...) {
+    let_go();
+    pending.error = std::current_exception();
+    complete(pending);
+    return true;
+  }
+  // 3. pin them too, and tell
+  const std::uint64_t lease = next_lease_++;
+  for (const Need& hit : hits) note_hits(hit, lease, began);
+  for (const Incoming& in : incoming) {
+    settle(in, 1, lease, false);
+    auto& ticket = pending.behind[static_cast<std::size_t>(in.device)];
+    ticket = std::max(ticket, in.ready);
+  }
+  pending.record = pending.use->open(*pending.owner, lease);
+  for (const Need& need : pending.needs) pending.record->runs.push_back({need.range, need.run});
+  if (timeline_)
+    timeline_->add("serve", "pager", pending.needs.empty() ? "" : pending.needs[0].range->name,
+                   incoming.size(), began, now_ns());
+  read_ahead(incoming, pending.use->device());
+  complete(pending);
+  return true;
+}
+
+void Pager::complete(Pending& pending) {
+  int queued = Pending::queued;
+  if (!pending.done.compare_exchange_strong(queued, Pending::served)) {
+    if (pending.record) release(pending.record);  // cancelled meanwhile
+    return;
+  }
+  pending.done.notify_all();
+}
+
+void Pager::read_ahead(std::span<const Incoming> incoming, int device) {
+  for (std::size_t i = 0; i < incoming.size(); ++i) {
+    const Incoming& in = incoming[i];
+    const std::uint64_t ahead = in.range->read_ahead;
+    const bool last = i + 1 == incoming.size() || incoming[i + 1].range != in.range;
+    if (!ahead || !last || in.chunk + 1 >= in.range->chunks) continue;
+    const std::uint64_t count = std::min(ahead, in.range->chunks - in.chunk - 1);
+    const std::scoped_lock hold(lock_);
+    prefetches_.push_back({device, {in.range, {in.chunk + 1, count}, Access::read}});
+    posted_ = true;
+  }
+}
+
+// Brings a slice of the oldest prefetch in; drops it where there is no room without waiting. Whether there was one.
+bool Pager::serve_prefetch() {
+  Prefetch prefetch;
+  {
+    const std::scoped_lock hold(lock_);
+    if (prefetches_.empty()) return false;
+    Prefetch& first = prefetches_.front();
+    prefetch = first;
+    prefetch.need.run.count = std::min<std::uint64_t>(first.need.run.count, slice);
+    first.need.run.first += prefetch.need.run.count;
+    first.need.run.count -= prefetch.need.run.count;
+    if (first.need.run.count == 0) prefetches_.pop_front();
+  }
+  RangeState& range = *prefetch.need.range;
+  if (range.dropped || prefetch.device >= devices()) return true;
+  drain();
+  std::vector<Incoming> incoming;
+  for (std::uint64_t i = 0; i < prefetch.need.run.count; ++i) {
+    Chunk& chunk = range.table[prefetch.need.run.first + i];
+    Incoming in;
+    in.range = &range;
+    in.chunk = prefetch.need.run.first + i;
+    const Chunk::State state = ChunkWord::of(chunk).state();
+    if (state == Chunk::host_mapped && try_mark_leaving(chunk, false))
+      in.was_host_mapped = true;
+    else if (state != Chunk::cold)
+      continue;
+    incoming.push_back(in);
+  }
+  bool brought = false;
+  try {
+    brought = incoming.empty() || bring_in(incoming, prefetch.device);
+  } catch (const Error&) {
+    // Whoever needs it hears of it.
+  }
+  for (const Incoming& in : incoming)
+    if (brought)
+      settle(in, 0, 0, true);
+    else if (ChunkWord::of(in.range->table[in.chunk]).state() == Chunk::leaving)
+      back_to_host(in);
+  return true;
+}
+
+// Finds frames for all of `incoming`, maps them and starts their copies; nothing is published yet. False: there are not
+// enough victims now, and nothing has changed. On a throw nothing is left half done.
+bool Pager::bring_in(std::vector<Incoming>& incoming, int device) {
+  std::vector<Victim> victims;
+  if (!take_places(incoming, device, victims)) return false;
+  std::size_t left = 0;     // victims that have left
+  std::size_t brought = 0;  // incoming that are mapped and on their way
+  try {
+    write_back(victims);
+    while (brought < incoming.size()) {
+      const std::size_t n = std::min(slice, incoming.size() - brought);
+      const std::size_t end = incoming[brought + n - 1].victims_before;
+      const std::span<Victim> leaving(victims.data() + left, end - left);
+      left = end;
+      bring_slice(std::span(incoming).subspan(brought, n), leaving);
+      brought += n;
+    }
+  } catch (...) {
+    for (std::size_t i = left; i < victims.size(); ++i) take_back(victims[i]);
+    for (std::size_t i = 0; i < brought; ++i) {
+      // Those of earlier slices hold their contents and may stay, unless they were never filled.
+      Incoming& in = incoming[i];
+      if (in.kind != Access::overwrite)
+        settle(in, 0, 0, true);
+      else if (unmap_incoming(in))
+        device_at(in.device).pool.give(in.range->chunk_bytes, in.frame);
+    }
+    throw;
+  }
+  return true;
+}
+
+// Chooses who leaves for whom, marked as leaving; false: too few can, and none is marked any more.
+bool Pager::take_places(std::vector<Incoming>& incoming, int device, std::vector<Victim>& victims) {
+  std::vector<std::int64_t> taken(devices_.size(), 0);  // bytes; less those that leave
+  bool retired = false;
+  const auto fits = [&](int d, Bytes bytes) {
+    const FramePool& pool = device_at(d).pool;
+    return static_cast<std::int64_t>(pool.in_use()) + taken[static_cast<std::size_t>(d)] +
+               static_cast<std::int64_t>(bytes) <=
+           static_cast<std::int64_t>(pool.budget());
+  };
+  const auto make_room = [&](int d, Bytes bytes) {
+    if (!std::exchange(retired, true)) {
+      pins_wanted_ = true;
+      bool waiting = false;
+      uses_.retire(true, waiting);
+    }
+    while (!fits(d, bytes)) {
+      std::optional<Victim> victim = choose_victim(d);
+      if (!victim) return false;
+      const Bytes freed = victim->range->chunk_bytes;
+      taken[static_cast<std::size_t>(d)] -= static_cast<std::int64_t>(freed);
+      for (const int peer : device_at(d).peers)
+        if (fits(peer, freed)) {
+          victim->to_peer = peer;
+          taken[static_cast<std::size_t>(peer)] += static_cast<std::int64_t>(freed);
+          break;
+        }
+      victims.push_back(*victim);
+    }
+    return true;
+  };
+  for (Incoming& in : incoming) {
+    const Bytes bytes = in.range->chunk_bytes;
+    const std::vector<int>& peers = device_at(device).peers;
+    in.device = device;
+    if (!fits(device, bytes) && !make_room(device, bytes)) {
+      const auto peer = std::ranges::find_if(peers, [&](int p) { return fits(p, bytes) || make_room(p, bytes); });
+      if (peer == peers.end()) {
+        for (const Victim& victim : victims) take_back(victim);
+        return false;
+      }
+      in.device = *peer;
+    }
+    taken[static_cast<std::size_t>(in.device)] += static_cast<std::int64_t>(bytes);
+    in.victims_before = victims.size();
+  }
+  return true;
+}
+
+// One slice: its victims leave, its chunks are mapped into their frames, the copies start.
+void Pager::bring_slice(std::span<Incoming> incoming, std::span<Victim> victims) {
+  // 1. victims leave
+  leave(victims);
+  std::size_t mapped = 0;
+  vmm::Status status = vmm::Status::ok;
+  const char* doing = "get frames for";
+  try {
+    // 2. frames: a victim's of the same size, or the pool's
+    for (Incoming& in : incoming) {
+      const auto same = std::ranges::find_if(victims, [&](const Victim& v) {
+        return static_cast<std::uint64_t>(v.frame) && !v.reused && v.device == in.device &&
+               v.range->chunk_bytes == in.range->chunk_bytes;
+      });
+      if (same != victims.end()) {
+        in.frame = same->frame;
+        in.owner = &*same;
+        same->reused = true;
+        continue;
+      }
+      status = device_at(in.device).pool.take(in.range->chunk_bytes, in.frame);
+      if (status == vmm::Status::out_of_memory) {
+        // Frames of another size are in the way, or the device has less than the budget says.
+        for (Victim& victim : victims)
+          if (!victim.reused) drop_frame(victim);
+        status = device_at(in.device).pool.take(in.range->chunk_bytes, in.frame);
+        if (status == vmm::Status::out_of_memory) status = take_by_force(in);
+      }
+      if (status != vmm::Status::ok) break;
+    }
+    // 3. map, grant access
+    while (mapped < incoming.size() && status == vmm::Status::ok) {
+      Incoming& in = incoming[mapped];
+      std::byte* const at = in.range->address(in.chunk);
+      doing = "map";
+      if (in.was_host_mapped)
+        status = static_cast<HostFrames&>(*in.range->backing).unmap(in.chunk, at);
+      if (status == vmm::Status::ok) status = mapper_.map(at, in.range->chunk_bytes, in.frame);
+      if (status == vmm::Status::ok) {
+        ++mapped;
+        doing = "grant access to";
+        status = grant_access(incoming.first(mapped), mapped == incoming.size());
+      }
+    }
+    if (status != vmm::Status::ok)
+      throw DriverError(status, fmt::format("cannot {} chunk {} of '{}': {}{}", doing,
+                                            incoming[std::min(mapped, incoming.size() - 1)].chunk,
+                                            incoming[0].range->name, vmm::to_string(status),
+                                            status == vmm::Status::out_of_memory
+                                                ? "; lower the memory budget (--memory)"
+                                                : ""));
+  } catch (...) {
+    undo(incoming, mapped, victims, true);
+    throw;
+  }
+  // 4. contents
+  try {
+    fill(incoming);
+  } catch (...) {
+    undo(incoming, mapped, victims, false);
+    throw;
+  }
+  for (Victim& victim : victims)
+    if (!victim.reused) drop_frame(victim);
+}
+
+// Access is granted once a run of neighbours on one device ends: at the last of `mapped`, or when there is no more.
+vmm::Status Pager::grant_access(std::span<Incoming> mapped, bool no_more) {
+  const auto grant = [&](std::size_t first, std::size_t count) {
+    const Incoming& in = mapped[first];
+    return mapper_.set_access(in.range->address(in.chunk), count * in.range->chunk_bytes,
+                              {vmm::Place::device, in.device});
+  };
+  const auto adjoin = [&](const Incoming& a, const Incoming& b) {
+    return config_.coalesce && a.range == b.range && a.chunk + 1 == b.chunk && a.device == b.device;
+  };
+  std::size_t first = 0;
+  while (first < mapped.size() && mapped[first].granted) ++first;
+  // All that is not granted forms one run, but for the last, which may begin the next.
+  const std::size_t last = mapped.size() - 1;
+  if (first < last && !adjoin(mapped[last - 1], mapped[last])) {
+    if (const vmm::Status status = grant(first, last - first); status != vmm::Status::ok) return status;
+    for (; first < last; ++first) mapped[first].granted = true;
+  }
+  if (!no_more) return vmm::Status::ok;
+  const vmm::Status status = grant(first, last + 1 - first);
+  for (; status == vmm::Status::ok && first <= last; ++first) mapped[first].granted = true;
+  return status;
+}
+
+// The device had no memory where the budget said that it had: one more victim gives its frame.
+vmm::Status Pager::take_by_force(Incoming& in) {
+  Device& device = device_at(in.device);
+  while (std::optional<Victim> victim = choose_victim(in.device)) {
+    try {
+      write_back(std::span(&*victim, 1));
+    } catch (...) {
+      take_back(*victim);
+      throw;
+    }
+    leave(std::span(&*victim, 1));
+    drop_frame(*victim);
+    if (const vmm::Status status = device.pool.take(in.range->chunk_bytes, in.frame);
+        status != vmm::Status::out_of_memory)
+      return status;
+  }
+  return vmm::Status::out_of_memory;
+}
+
+// A mapped chunk that nobody has seen goes back to being cold, or host-mapped. False: its mapping is in doubt, and its frame
+// with it.
+bool Pager::unmap_incoming(Incoming& in) {
+  Chunk& chunk = in.range->table[in.chunk];
+  (void)device_at(in.device).in.wait(in.ready);
+  if (mapper_.unmap(in.range->address(in.chunk), in.range->chunk_bytes) != vmm::Status::ok) {
+    publish(chunk, Chunk::poisoned, 0, 0, false);
+    return false;
+  }
+  back_to_host(in);
+  return true;
+}
+
+void Pager::back_to_host(const Incoming& in) {
+  Chunk& chunk = in.range->table[in.chunk];
+  if (in.was_host_mapped && static_cast<HostFrames&>(*in.range->backing).mapped(in.chunk))
+    return publish(chunk, Chunk::host_mapped, 0, 0, false);
+  publish(chunk, Chunk::cold, 0, 0, false);
+  if (!in.was_host_mapped) return;
+  try {
+    map_host_frame(*in.range, in.chunk);
+  } catch (const DriverError&) {
+    // Stays cold; the next access in place tries again.
+  }
+}
+
+// Takes a slice back: the first `mapped` of `incoming` are unmapped, frames go back, and, while their contents are still
+// there, so do the victims.
+void Pager::undo(std::span<Incoming> incoming, std::size_t mapped, std::span<Victim> victims,
+                 bool restore_victims) {
+  for (std::size_t i = 0; i < incoming.size(); ++i) {
+    Incoming& in = incoming[i];
+    if (!restore_victims)  // copies may have been started
+      (void)device_at(in.device).in.submit(in.ready);
+    const bool in_doubt = i < mapped && !unmap_incoming(in);
+    if (i >= mapped) back_to_host(in);
+    if (in.owner) {
+      if (in_doubt) in.owner->frame = {};
+    } else if (!in_doubt && static_cast<std::uint64_t>(in.frame)) {
+      device_at(in.device).pool.give(in.range->chunk_bytes, in.frame);
+    }
+    in.frame = {};
+  }
+  for (Victim& victim : victims)
+    if (static_cast<std::uint64_t>(victim.frame) && restore_victims && victim.to_peer < 0)
+      restore(victim);
+    else
+      drop_frame(victim);
+}
+
+// Starts what gives mapped chunks their contents; their `ready` says when.
+void Pager::fill(std::span<Incoming> incoming) {
+  std::vector<std::vector<vmm::Copy>> copies(devices_.size());
+  std::vector<Incoming*> from_file;
+  std::vector<bool> queued(devices_.size(), false);
+  const auto zero = [&](const Incoming& in, Bytes first) {
+    const Bytes bytes = in.range->chunk_bytes - first;
+    if (bytes == 0) return;
+    vmm::check(driver_->fill(in.range->address(in.chunk) + first, 0, bytes,
+                             device_at(in.device).in.stream()),
+               fmt::format("clear chunk {} of '{}'", in.chunk, in.range->name));
+    queued[static_cast<std::size_t>(in.device)] = true;
+  };
+  // 1. zeros, and what lies in pinned memory
+  for (Incoming& in : incoming) {
+    Chunk& chunk = in.range->table[in.chunk];
+    if (in.kind == Access::overwrite) continue;
+    if (!chunk.stored && !in.range->backing->full()) {
+      zero(in, 0);
+      continue;
+    }
+    const Bytes bytes = in.range->stored_bytes(in.chunk);
+    in.copied = bytes;
+    if (const std::byte* const from = in.range->backing->address(chunk, in.chunk, false)) {
+      copies[static_cast<std::size_t>(in.device)].push_back(
+          {in.range->address(in.chunk), from, bytes});
+      zero(in, bytes);
+    } else {
+      from_file.push_back(&in);
+    }
+  }
+  for (std::size_t d = 0; d < devices_.size(); ++d) {
+    if (copies[d].empty()) continue;
+    vmm::check(driver_->copy(std::span<const vmm::Copy>(copies[d]), devices_[d]->in.stream()),
+               "copy chunks in");
+    queued[d] = true;
+  }
+  // 2. what lies in files: straight into the frame where the CPU reaches it, else through pinned memory
+  if (!from_file.empty()) {
+    std::vector<std::byte*> to(from_file.size());
+    for (std::size_t i = 0; i < from_file.size(); ++i)
+      to[i] = driver_->cpu_reaches_device()
+                  ? from_file[i]->range->address(from_file[i]->chunk)
+                  : next_slot(staging(from_file[i]->range->chunk_bytes));
+    io_.execute([&] {
+      tbb::parallel_for(std::size_t{0}, from_file.size(), [&](std::size_t i) {
+        const Incoming& in = *from_file[i];
+        in.range->backing->read(in.chunk * in.range->chunk_bytes, {to[i], in.copied});
+        std::memset(to[i] + in.copied, 0, in.range->chunk_bytes - in.copied);
+      });
+    });
+    if (!driver_->cpu_reaches_device())
+      for (std::size_t i = 0; i < from_file.size(); ++i) {
+        Incoming& in = *from_file[i];
+        Device& d = device_at(in.device);
+        vmm::check(driver_->copy(in.range->address(in.chunk), to[i], in.range->chunk_bytes, d.in.stream()),
+                   "copy chunks in");
+        vmm::check(d.in.submit(in.ready), "submit a copy in");
+        slot_busy(staging(in.range->chunk_bytes), to[i], d.in, in.ready);
+      }
+  }
+  // 3. one ticket a device
+  for (std::size_t d = 0; d < devices_.size(); ++d) {
+    if (!queued[d]) continue;
+    std::uint64_t ticket = 0;
+    vmm::check(devices_[d]->in.submit(ticket), "submit a copy in");
+    for (Incoming& in : incoming)
+      if (static_cast<std::size_t>(in.device) == d) in.ready = ticket;
+  }
+}
+
+Pager::Staging& Pager::staging(Bytes chunk_bytes) {
+  Staging& ring = staging_[chunk_bytes];
+  while (ring.slots.size() < 2 * slice) {
+    const std::string what = "the staging of files";
+    host_memory_.charge(chunk_bytes, what);
+    std::byte* at = nullptr;
+    try {
+      at = host_memory_.reserve(chunk_bytes, what);
+      host_memory_.pin(at, chunk_bytes, what);
+    } catch (const OutOfHostMemory&) {
+      if (at) host_memory_.unreserve(at, chunk_bytes);
+      host_memory_.discharge(chunk_bytes);
+      if (ring.slots.size() >= slice) break;  // a shorter ring will do
+      throw;
+    }
+    ring.slots.push_back(at);
+    ring.queues.push_back(nullptr);
+    ring.tickets.push_back(0);
+  }
+  return ring;
+}
+
+std::byte* Pager::next_slot(Staging& ring) {
+  const std::size_t i = ring.next++ % ring.slots.size();
+  if (ring.queues[i]) vmm::check(ring.queues[i]->wait(ring.tickets[i]), "wait for a staged copy");
+  ring.queues[i] = nullptr;
+  return ring.slots[i];
+}
+
+void Pager::slot_busy(Staging& ring, const std::byte* slot, CopyQueue& queue, std::uint64_t ticket) {
+  const auto i = static_cast<std::size_t>(std::ranges::find(ring.slots, slot) - ring.slots.begin());
+  ring.queues[i] = &queue;
+  ring.tickets[i] = ticket;
+}
+
+// A chunk that was brought in becomes resident, for all to see.
+void Pager::settle(const Incoming& in, std::uint64_t pins, std::uint64_t lease, bool prefetched) {
+  Chunk& chunk = in.range->table[in.chunk];
+  const bool dirty = pins && writes(in.kind);
+  writes_seen_ |= dirty;
+  chunk.frame = in.frame;
+  chunk.ready = in.ready;
+  chunk.next_victim = false;
+  add_resident(*in.range, in.chunk, in.device);
+  device_at(in.device).policy->inserted(
+      key(*in.range, in.chunk), {in.range->chunk_bytes, dirty, prefetched, Request::never});
+  ++(prefetched ? in.range->counters.prefetched : in.range->counters.faults);
+  in.range->counters.bytes_in += in.copied;
+  trace(*in.range, in.chunk, in.device, prefetched ? 4 : static_cast<std::uint8_t>(in.kind), 1, lease,
+        now_ns());
+  publish(chunk, Chunk::resident, in.device, pins, dirty);
+}
+
+}  // namespace holdall

@@ -1,0 +1,32 @@
+// Paging events in the Chrome trace format, for chrome://tracing or Perfetto. Kept in memory, written at the end.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace holdall {
+
+class Timeline {
+ public:
+  // One stretch of time on a track ("pager", "copy in 0", "acquire"); times in ns of the steady clock.
+  void add(const char* what, std::string track, const std::string& range, std::uint64_t chunks,
+           std::int64_t begin, std::int64_t end);
+  // Throws BackingError.
+  void write(const std::filesystem::path& path) const;
+
+ private:
+  struct Event {
+    const char* what;
+    std::string track;
+    std::string range;
+    std::uint64_t chunks;
+    std::int64_t begin, end;
+  };
+  mutable std::mutex lock_;
+  std::vector<Event> events_;
+};
+
+}  // namespace holdall
