@@ -237,13 +237,11 @@ LeaseRecord* Pager::acquire(Stream stream, std::span<const Access> accesses) {
     }
     if (all_there) {
       const std::uint64_t number = next_lease_.load(std::memory_order_relaxed);
-      LeaseRecord* const record = use.open(self, trace_ ? next_lease_++ : number);
+      LeaseRecord* const record = use.open(self, trace_ ? next_lease_++ : number, needs);
       const std::int64_t now = now_ns();
       bool log_is_long = false;
-      for (const Need& need : needs) {
-        record->runs.push_back({need.range, need.run});
+      for (const Need& need : needs)
         log_is_long |= log_.append({need.range, need.run, need.kind, record->number, now});
-      }
       if (log_is_long && !log_is_long_.exchange(true)) post([] {});
       try {
         order(use, behind);
@@ -302,38 +300,64 @@ void Pager::release(LeaseRecord* record) noexcept {
   record->use->release(record, pins_wanted_.load(std::memory_order_relaxed));
 }
 
-LeaseRecord* Pager::pin_resident(StreamUse& use, std::vector<Need>& needs) {
+std::vector<Pager::PinnedPart> Pager::pin_resident(StreamUse& use, std::vector<Need>& needs, Bytes most) {
+  const auto append = [](std::vector<Need>& to, const Need& need, std::uint64_t chunk) {
+    if (!to.empty() && to.back().range == need.range && to.back().kind == need.kind &&
+        to.back().run.first + to.back().run.count == chunk)
+      ++to.back().run.count;
+    else
+      to.push_back({need.range, {chunk, 1}, need.kind});
+  };
+  std::vector<PinnedPart> parts;
   std::vector<Need> missing;
-  LeaseRecord* const record = use.open(this_thread_leases(), next_lease_++);
   std::vector<std::uint64_t> behind(devices_.size(), 0);
-  const std::int64_t now = now_ns();
+  Bytes bytes = 0;
   for (const Need& need : needs) {
     const Where where = need.kind == Access::in_place ? Where::anywhere : Where::resident;
     for (std::uint64_t i = need.run.first; i < need.run.first + need.run.count; ++i) {
       Chunk& chunk = need.range->table[i];
       const ChunkWord word = try_pin(chunk, writes(need.kind), where);
-      const bool there = word.state() != Chunk::cold;
-      if (there) {
-        auto& ticket = behind[static_cast<std::size_t>(word.device())];
-        ticket = std::max(ticket, chunk.ready.load(std::memory_order_relaxed));
-        if (!record->runs.empty() && record->runs.back().range == need.range &&
-            record->runs.back().run.first + record->runs.back().run.count == i)
-          ++record->runs.back().run.count;
-        else
-          record->runs.push_back({need.range, {i, 1}});
-        log_.append({need.range, {i, 1}, need.kind, record->number, now});
-      } else if (!missing.empty() && missing.back().range == need.range &&
-                 missing.back().kind == need.kind &&
-                 missing.back().run.first + missing.back().run.count == i) {
-        ++missing.back().run.count;
-      } else {
-        missing.push_back({need.range, {i, 1}, need.kind});
+      if (word.state() == Chunk::cold) {
+        append(missing, need, i);
+        continue;
       }
+      auto& ticket = behind[static_cast<std::size_t>(word.device())];
+      ticket = std::max(ticket, chunk.ready.load(std::memory_order_relaxed));
+      if (parts.empty() || bytes >= most) {
+        parts.emplace_back();
+        bytes = 0;
+      }
+      append(parts.back().needs, need, i);
+      bytes += need.range->chunk_bytes;
     }
   }
+  const std::int64_t now = now_ns();
+  for (PinnedPart& part : parts) {
+    part.record = use.open(this_thread_leases(), next_lease_++, part.needs);
+    for (const Need& need : part.needs)
+      log_.append({need.range, need.run, need.kind, part.record->number, now});
+  }
   needs = std::move(missing);
-  order(use, behind);
-  return record;
+  try {
+    order(use, behind);
+  } catch (...) {
+    for (PinnedPart& part : parts) release(part.record);
+    throw;
+  }
+  return parts;
+}
+
+Bytes Pager::leased() {
+  Bytes bytes = 0;
+  uses_.each_live([&](const LeaseRecord& record) {
+    for (const PinnedRun& run : record.runs) bytes += run.run.count * run.range->chunk_bytes;
+  });
+  return bytes;
+}
+
+Stream Pager::own_stream() {
+  std::call_once(own_stream_made_, [this] { own_stream_ = uses_.create(0); });
+  return own_stream_;
 }
 
 void Pager::prefetch(int device, std::span<const Access> accesses) {
@@ -604,7 +628,10 @@ bool Pager::work() {
     if (log_is_long_.exchange(false)) drain();
     std::deque<std::shared_ptr<Pending>> still;
     for (auto& pending : parked_) {
-      const bool may = still.empty() || pending->owner->live.load() > 0;
+      const bool may =
+          still.empty() ||
+          (pending->owner->live.load() > 0 &&
+           std::ranges::none_of(still, [&](const auto& p) { return p->owner == pending->owner; }));
       if (pending->done == Pending::cancelled || (may && serve(*pending)))
         progress = true;
       else
@@ -684,7 +711,8 @@ bool Pager::endless(const ThreadLeases* owner) {
   if (waiting || !write_backs_.empty()) return false;
   // Would anyone ever release? A thread that waits here itself does not.
   bool somebody = false;
-  uses_.each_live([&](const ThreadLeases* holder) {
+  uses_.each_live([&](const LeaseRecord& record) {
+    const ThreadLeases* const holder = record.owner;
     const bool waits = holder == owner || std::ranges::any_of(parked_, [&](const auto& pending) {
       return pending && pending->waited && pending->done == Pending::queued && pending->owner == holder;
     });

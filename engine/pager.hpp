@@ -78,6 +78,8 @@ class Pager {
   vmm::Driver& driver() const { return *driver_; }
   int devices() const { return static_cast<int>(devices_.size()); }
   StreamUses& uses() { return uses_; }
+  // A stream of device 0 for the engine's own copies of callers' data.
+  Stream own_stream();
 
   RangeState& reserve(Bytes bytes, const RangeOptions& options);
   void drop(RangeState& range);
@@ -89,8 +91,14 @@ class Pager {
   std::shared_ptr<Pending> begin(StreamUse& use, std::vector<Need> needs);
   LeaseRecord* finish(Pending& pending);
   void cancel(Pending& pending) noexcept;
-  // Pins those of `needs` that are resident now, as one lease; `needs` keeps the rest.
-  LeaseRecord* pin_resident(StreamUse& use, std::vector<Need>& needs);
+  // Pins those of `needs` that are resident now, in leases of about `most` bytes; `needs` keeps the rest.
+  struct PinnedPart {
+    std::vector<Need> needs;
+    LeaseRecord* record = nullptr;
+  };
+  std::vector<PinnedPart> pin_resident(StreamUse& use, std::vector<Need>& needs, Bytes most);
+  // Bytes under leases that have not been released.
+  Bytes leased();
   // Throws InvalidAccess on a capturing stream, DriverError on a lost device.
   void check_use(const StreamUse& use) const;
 
@@ -272,6 +280,8 @@ class Pager {
   std::atomic<bool> posted_{false};
   std::atomic<bool> pins_wanted_{false};    // releases are to be fenced at once
   std::atomic<std::uint64_t> next_lease_{1};
+  std::once_flag own_stream_made_;
+  Stream own_stream_;
   std::atomic<std::uint64_t> stalls_{0};
   std::atomic<std::int64_t> stalled_{0};
   mutable std::mutex lock_;

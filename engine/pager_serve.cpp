@@ -101,8 +101,7 @@ bool Pager::serve(Pending& pending) {
     auto& ticket = pending.behind[static_cast<std::size_t>(in.device)];
     ticket = std::max(ticket, in.ready);
   }
-  pending.record = pending.use->open(*pending.owner, lease);
-  for (const Need& need : pending.needs) pending.record->runs.push_back({need.range, need.run});
+  pending.record = pending.use->open(*pending.owner, lease, pending.needs);
   if (timeline_)
     timeline_->add("serve", "pager", pending.needs.empty() ? "" : pending.needs[0].range->name,
                    incoming.size(), began, now_ns());

@@ -17,8 +17,7 @@ StreamUse::~StreamUse() {
   for (const vmm::Event event : events_) (void)driver_.destroy_event(event);
 }
 
-LeaseRecord* StreamUse::open(ThreadLeases& owner, std::uint64_t number) {
-  const std::scoped_lock hold(lock_);
+LeaseRecord* StreamUse::link(ThreadLeases& owner, std::uint64_t number) {
   if (idle_.empty()) idle_.push_back(records_.emplace_back(std::make_unique<LeaseRecord>()).get());
   LeaseRecord* const record = idle_.back();
   idle_.pop_back();
@@ -50,11 +49,10 @@ void StreamUse::release(LeaseRecord* record, bool fence_now) {
   }
 }
 
-void StreamUse::discard(LeaseRecord* record) {
+void StreamUse::hand_over(LeaseRecord* record) {
   const std::scoped_lock hold(lock_);
-  unlink(record);
-  record->runs.clear();
-  idle_.push_back(record);
+  if (record->owner) record->owner->live.fetch_sub(1, std::memory_order_relaxed);
+  record->owner = nullptr;
 }
 
 void StreamUse::fence() {

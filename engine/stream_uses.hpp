@@ -47,20 +47,26 @@ class StreamUse {
   Stream stream() const { return stream_; }
   int device() const { return device_; }
 
-  // A record without runs, counted as its owner's from now on.
-  LeaseRecord* open(ThreadLeases& owner, std::uint64_t number);
+  // A record of the chunks of `needs` (anything with a range and a run), counted as its owner's from now on.
+  template <class Needs>
+  LeaseRecord* open(ThreadLeases& owner, std::uint64_t number, const Needs& needs) {
+    const std::scoped_lock hold(lock_);
+    LeaseRecord* const record = link(owner, number);
+    for (const auto& need : needs) record->runs.push_back({need.range, need.run});
+    return record;
+  }
   // The lease ends; its pins go when the stream gets here. `fence_now`: somebody waits for pins. Never throws.
   void release(LeaseRecord* record, bool fence_now);
-  // A record that pins nothing, given back.
-  void discard(LeaseRecord* record);
   // Drops the pins of released leases that the stream has passed; `fence` those that have no event yet.
   // Answers whether any went, and through `waiting` whether released ones remain.
   bool retire(bool fence, bool& waiting);
-  // Calls f(owner) for each lease not released.
+  // Its lease is nobody's in particular from now on.
+  void hand_over(LeaseRecord* record);
+  // Calls f(record) for each lease not released.
   template <class F>
   void each_live(F f) {
     const std::scoped_lock hold(lock_);
-    for (LeaseRecord* r = live_; r; r = r->next) f(r->owner);
+    for (LeaseRecord* r = live_; r; r = r->next) f(*r);
   }
   // Waits until the stream has finished and drops all pins.
   void finish();
@@ -70,6 +76,7 @@ class StreamUse {
     vmm::Event event;
     std::vector<LeaseRecord*> records;
   };
+  LeaseRecord* link(ThreadLeases& owner, std::uint64_t number);
   void unlink(LeaseRecord* record);
   void fence();
   bool retire_passed();
@@ -104,7 +111,7 @@ class StreamUses {
 
   bool retire(bool fence, bool& waiting);
   void finish();
-  // Calls f(owner) for each lease not released, on any stream.
+  // Calls f(record) for each lease not released, on any stream.
   template <class F>
   void each_live(F f) {
     const std::shared_lock hold(lock_);

@@ -1,0 +1,112 @@
+#include "engine/passes.hpp"
+
+#include <algorithm>
+
+#include "engine/error.hpp"
+
+namespace holdall {
+
+namespace {
+
+constexpr std::size_t passes_ahead = 2;
+constexpr Bytes largest_pass = Bytes{256} << 20;  // 5 ms of link: long beside a launch, short beside a sweep
+
+}  // namespace
+
+Passes::Passes(Pager& pager, Stream stream, std::vector<Need> needs)
+    : pager_(&pager), use_(&pager.uses().of(stream)) {
+  pager.check_use(*use_);
+  // Small enough that bringing in, working and leaving overlap in what other leases leave free.
+  const Bytes budget = pager.memory(use_->device());
+  const Bytes leased = std::min(budget, pager.leased());
+  pass_bytes_ = std::min((budget - leased) / 8, largest_pass);
+  std::vector<Need> missing = needs;
+  std::vector<Pager::PinnedPart> parts = pager.pin_resident(*use_, missing, pass_bytes_);
+  for (Pager::PinnedPart& part : parts)
+    resident_.push_back({std::move(part.needs), Lease(pager, part.record)});
+  missing_.assign(missing.begin(), missing.end());
+}
+
+Passes::~Passes() {
+  for (Ahead& ahead : ahead_)
+    if (ahead.pending) pager_->cancel(*ahead.pending);
+}
+
+// The next of the missing chunks, some pass_bytes_, at least one.
+std::vector<Need> Passes::cut() {
+  std::vector<Need> part;
+  Bytes taken = 0;
+  while (!missing_.empty()) {
+    Need& first = missing_.front();
+    const std::uint64_t fits =
+        pass_bytes_ > taken ? (pass_bytes_ - taken) / first.range->chunk_bytes : 0;
+    const std::uint64_t count =
+        std::min(first.run.count, std::max<std::uint64_t>(fits, part.empty() ? 1 : 0));
+    if (count == 0) break;
+    part.push_back({first.range, {first.run.first, count}, first.kind});
+    taken += count * first.range->chunk_bytes;
+    first.run.first += count;
+    first.run.count -= count;
+    if (first.run.count == 0) missing_.pop_front();
+  }
+  return part;
+}
+
+void Passes::look_ahead() {
+  while (!missing_.empty() && ahead_.size() < passes_ahead) {
+    Ahead& ahead = ahead_.emplace_back();
+    ahead.needs = cut();
+    ahead.pending = pager_->begin(*use_, ahead.needs);
+  }
+}
+
+// The pass did not fit beside other leases: all that was asked for ahead is put back, to be cut smaller.
+void Passes::step_back(Ahead failed) {
+  ahead_.push_front(std::move(failed));
+  while (!ahead_.empty()) {
+    if (ahead_.back().pending) pager_->cancel(*ahead_.back().pending);
+    missing_.insert(missing_.begin(), ahead_.back().needs.begin(), ahead_.back().needs.end());
+    ahead_.pop_back();
+  }
+  pass_bytes_ /= 2;
+}
+
+bool Passes::next() {
+  leases_.clear();
+  parts_.clear();
+  was_resident_ = !resident_.empty();
+  if (was_resident_) {
+    // All at once where nothing is missing; otherwise a part at a time, so that each gives its frames up when it is done.
+    do {
+      Pinned& first = resident_.front();
+      parts_.insert(parts_.end(), first.needs.begin(), first.needs.end());
+      leases_.push_back(std::move(first.lease));
+      resident_.pop_front();
+    } while (missing_.empty() && ahead_.empty() && !resident_.empty());
+    look_ahead();
+    return true;
+  }
+  for (;;) {
+    look_ahead();
+    if (ahead_.empty()) return false;
+    Ahead ahead = std::move(ahead_.front());
+    ahead_.pop_front();
+    const bool smallest = ahead.needs.size() == 1 && ahead.needs[0].run.count == 1;
+    try {
+      leases_.emplace_back(*pager_, pager_->finish(*ahead.pending));
+    } catch (const WouldDeadlock&) {
+      if (smallest && ahead_.empty()) throw;
+      step_back(std::move(ahead));
+      continue;
+    } catch (const WorkingSetTooLarge&) {
+      if (smallest) throw;
+      step_back(std::move(ahead));
+      continue;
+    }
+    parts_ = std::move(ahead.needs);
+    look_ahead();
+    return true;
+  }
+}
+
+}  // namespace holdall
