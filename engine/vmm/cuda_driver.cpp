@@ -121,9 +121,13 @@ int CudaDriver::attribute(const Device& device, CUdevice_attribute which) const 
 Status CudaDriver::answer(CUresult result, std::string_view call, const Home& home) const {
   if (result == CUDA_SUCCESS) return Status::ok;
   newest_error = fmt::format("{}: {}", call, describe(library_, result));
-  const auto lost = [](const Device& device) { return device.lost.load(); };
-  if (sticky(result) && (home.certain || std::ranges::none_of(devices_, lost)))
-    lose(home.device, newest_error);
+  if (sticky(result)) {
+    const auto used = [](const Device& device) { return device.context.load() != nullptr; };
+    if (home.certain)
+      lose(at(home.device), newest_error);
+    else if (std::ranges::count_if(devices_, used) == 1)
+      lose(*std::ranges::find_if(devices_, used), newest_error);
+  }
   return status_of(result);
 }
 
@@ -132,11 +136,10 @@ Status CudaDriver::refuse(Status status, std::string text) const {
   return status;
 }
 
-void CudaDriver::lose(int device, const std::string& text) const {
-  Device& d = at(device);
-  const std::lock_guard lock(d.mutex);
-  if (!d.fault) d.fault = Fault{nullptr, text};
-  d.lost.store(true, std::memory_order_release);
+void CudaDriver::lose(Device& device, const std::string& text) const {
+  const std::lock_guard lock(device.mutex);
+  if (!device.fault) device.fault = Fault{nullptr, text};
+  device.lost.store(true, std::memory_order_release);
 }
 
 Status CudaDriver::retain(int device, CUcontext& context) const {

@@ -75,7 +75,7 @@ class CudaDriver final : public Driver {
   struct Home {
     CUcontext context = nullptr;
     int device = 0;
-    bool certain = true;  // a sticky answer is this device's, not perhaps another's
+    bool certain = true;  // else a sticky answer may be another device's
   };
 
   bool known(int device) const { return device >= 0 && device < devices(); }
@@ -86,7 +86,7 @@ class CudaDriver final : public Driver {
   // What the port answers for `result`; notes its text for last_error, and the loss of a device.
   Status answer(CUresult result, std::string_view call, const Home& home) const;
   Status refuse(Status status, std::string text) const;
-  void lose(int device, const std::string& text) const;
+  void lose(Device& device, const std::string& text) const;
 
   Status retain(int device, CUcontext& context) const;
   int any_device() const;  // for calls that concern no device: one that works, best a used one
