@@ -42,8 +42,9 @@ void pull_edges(const PagerankState& state, std::uint64_t first, std::uint64_t l
   for (std::uint64_t edge = first; edge < last;) {
     v = last_at_most(offsets, state.vertices, edge, v);
     const std::uint64_t end = std::min(offsets[v + 1], last);
-    float sum = 0.0F;
-    for (; edge < end; ++edge) sum += state.contributions[state.in_neighbours[edge]];
+    double wide = 0;  // a long list would lose digits
+    for (; edge < end; ++edge) wide += state.contributions[state.in_neighbours[edge]];
+    const auto sum = static_cast<float>(wide);
     if (offsets[v] >= first && offsets[v + 1] <= last) {
       state.sums[v] += sum;
     } else {

@@ -181,13 +181,9 @@ TEST_P(Bfs, ReadsOnlyTheEdgesOfThePass) {
               neighbours.begin() + static_cast<std::ptrdiff_t>(grid.first_edge(c + 1)), trap);
   }
   World world(device(), graph.offsets, neighbours, grid);
-  std::uint64_t count = bfs_start(world.state, 4'000, stream());
-  for (int level = 0; level < 3; ++level) {
-    world.demand(count);
-    world.expand(passed);
-    count = bfs_next_frontier(world.state, stream());
-  }
-  EXPECT_GT(count, 0U);
+  world.demand(bfs_start(world.state, 4'000, stream()));
+  world.expand(passed);
+  EXPECT_GT(bfs_next_frontier(world.state, stream()), 1'000U);
   EXPECT_EQ(world.parents.read()[trap], no_vertex);
 }
 

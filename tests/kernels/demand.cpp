@@ -19,7 +19,9 @@ struct Answer {
 
 Answer serial_demand(const std::vector<std::uint32_t>& frontier,
                      const std::vector<std::uint64_t>& offsets, const ChunkGrid& grid) {
-  Answer answer{.scan = {0},
+  Answer answer{.vertices = {},
+                .begins = {},
+                .scan = {0},
                 .items = std::vector<std::uint64_t>(grid.chunks() + 1),
                 .edges = std::vector<std::uint64_t>(grid.chunks()),
                 .bitmap = std::vector<std::uint64_t>(bitmap_words(grid.chunks()))};
