@@ -1,0 +1,38 @@
+// Stands in for the device bodies where the library is built without nvcc.
+#include "engine/vmm/error.hpp"
+#include "kernels/gpu.hpp"
+
+namespace holdall::kernels::gpu {
+namespace {
+
+[[noreturn]] void refuse() {
+  throw Error(
+      "the stream is a GPU's, but this library was built without CUDA: build it with nvcc "
+      "(-Dcuda=enabled), or use a stream of the host driver");
+}
+
+}  // namespace
+
+Bytes pagerank_workspace_bytes(std::uint64_t, std::uint64_t) { refuse(); }
+void pagerank_start(const PagerankState&, Stream) { refuse(); }
+void pagerank_begin(const PagerankState&, Stream) { refuse(); }
+void pagerank_pull(const PagerankState&, const EdgePass&, Stream) { refuse(); }
+void pagerank_finish(const PagerankState&, Stream) { refuse(); }
+double pagerank_error(const PagerankState&, Stream) { refuse(); }
+
+Bytes demand_workspace_bytes(std::uint64_t, std::uint64_t) { refuse(); }
+void demand_of_frontier(const Frontier&, const std::uint64_t*, const ChunkGrid&, const WorkItems&,
+                        const ChunkDemand&, void*, Stream) {
+  refuse();
+}
+void chunks_of_frontier(const Frontier&, const std::uint64_t*, const ChunkGrid&, std::uint64_t*,
+                        Stream) {
+  refuse();
+}
+
+Bytes bfs_workspace_bytes(std::uint64_t, std::uint64_t, std::uint64_t) { refuse(); }
+void bfs_start(const BfsState&, std::uint32_t, Stream) { refuse(); }
+void bfs_expand(const BfsState&, const WorkItems&, const ItemPass&, Stream) { refuse(); }
+std::uint64_t bfs_next_frontier(const BfsState&, Stream) { refuse(); }
+
+}  // namespace holdall::kernels::gpu

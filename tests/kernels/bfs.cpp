@@ -1,0 +1,216 @@
+#include "kernels/bfs.hpp"
+
+#include "tests/kernels/device.hpp"
+#include "tests/kernels/graphs.hpp"
+
+namespace holdall::kernels {
+namespace {
+
+// One graph's search on a device.
+struct World {
+  World(Device& device, const Graph& graph, const ChunkGrid& grid)
+      : World(device, graph.offsets, graph.neighbours, grid) {}
+  World(Device& device, const std::vector<std::uint64_t>& offsets,
+        const std::vector<std::uint32_t>& neighbours, const ChunkGrid& grid)
+      : device(device),
+        grid(grid),
+        most(offsets.size() - 1 + grid.chunks()),
+        offsets(device, offsets),
+        neighbours(device, grid.edges),
+        parents(device, offsets.size() - 1),
+        frontier(device, offsets.size() - 1),
+        reached(device, bitmap_words(offsets.size() - 1)),
+        settled(device, bitmap_words(offsets.size() - 1)),
+        workspace(device, bfs_workspace_bytes(offsets.size() - 1, grid.edges, grid.chunks(),
+                                              device.stream())),
+        item_vertices(device, most),
+        item_begins(device, most),
+        item_scan(device, most + 1),
+        chunk_items(device, grid.chunks() + 1),
+        chunk_edges(device, grid.chunks()),
+        chunk_bitmap(device, bitmap_words(grid.chunks())),
+        demand_workspace(
+            device, demand_workspace_bytes(offsets.size() - 1, grid.chunks(), device.stream())),
+        items{most, item_vertices.data(), item_begins.data(), item_scan.data()},
+        state{.vertices = offsets.size() - 1,
+              .neighbours = this->neighbours.data(),
+              .parents = parents.data(),
+              .frontier = frontier.data(),
+              .reached = reached.data(),
+              .settled = settled.data(),
+              .workspace = workspace.data()} {
+    device.copy(this->neighbours.data(), neighbours.data(), 4 * neighbours.size());
+  }
+
+  void demand(std::uint64_t count) {
+    demand_of_frontier({frontier.data(), count}, offsets.data(), grid, items,
+                       {chunk_items.data(), chunk_edges.data(), chunk_bitmap.data()},
+                       demand_workspace.data(), device.stream());
+  }
+
+  // Expands what the frontier demands of these chunks, which ascend.
+  void expand(const std::vector<std::uint64_t>& chunks) {
+    const std::vector<std::uint64_t> first = chunk_items.read();
+    const std::vector<std::uint64_t> edges = chunk_edges.read();
+    std::vector<ItemRange> ranges;
+    ItemPass pass;
+    for (const std::uint64_t c : chunks) {
+      ranges.push_back({first[c], first[c + 1] - first[c]});
+      pass.edges += edges[c];
+    }
+    const Array<ItemRange> held(device, ranges);
+    pass.ranges = held.data();
+    pass.ranges_count = ranges.size();
+    bfs_expand(state, items, pass, device.stream());
+    device.wait();
+  }
+
+  Device& device;
+  ChunkGrid grid;
+  std::uint64_t most;
+  Array<std::uint64_t> offsets;
+  Array<std::uint32_t> neighbours;
+  Array<std::uint32_t> parents;
+  Array<std::uint32_t> frontier;
+  Array<std::uint64_t> reached;
+  Array<std::uint64_t> settled;
+  Array<std::byte> workspace;
+  Array<std::uint32_t> item_vertices;
+  Array<std::uint64_t> item_begins;
+  Array<std::uint64_t> item_scan;
+  Array<std::uint64_t> chunk_items;
+  Array<std::uint64_t> chunk_edges;
+  Array<std::uint64_t> chunk_bitmap;
+  Array<std::byte> demand_workspace;
+  WorkItems items;
+  BfsState state;
+};
+
+constexpr int unreached = -1;
+
+// The vertices of each level, ascending, and the level of each vertex.
+struct Levels {
+  std::vector<std::vector<std::uint32_t>> vertices;
+  std::vector<int> depths;
+};
+
+Levels serial_levels(const Graph& graph, std::uint32_t source) {
+  Levels levels{{{source}}, std::vector<int>(graph.vertices(), unreached)};
+  levels.depths[source] = 0;
+  for (int depth = 1; !levels.vertices.back().empty(); ++depth) {
+    std::vector<std::uint32_t> next;
+    for (const std::uint32_t v : levels.vertices.back()) {
+      for (std::uint64_t e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
+        int& its = levels.depths[graph.neighbours[e]];
+        if (its != unreached) continue;
+        its = depth;
+        next.push_back(graph.neighbours[e]);
+      }
+    }
+    std::sort(next.begin(), next.end());
+    levels.vertices.push_back(next);
+  }
+  return levels;
+}
+
+class Bfs : public OnDevice {
+ protected:
+  // Searches with the demanded chunks dealt out to `passes` random passes a level.
+  void expect_as_serial(const Graph& graph, std::uint32_t source, const ChunkGrid& grid,
+                        std::size_t passes, std::mt19937_64& random) {
+    const Levels expected = serial_levels(graph, source);
+    World world(device(), graph, grid);
+    std::uint64_t count = bfs_start(world.state, source, stream());
+    for (const std::vector<std::uint32_t>& level : expected.vertices) {
+      ASSERT_EQ(count, level.size());
+      std::vector<std::uint32_t> frontier(count);
+      device().copy(frontier.data(), world.frontier.data(), 4 * count);
+      ASSERT_EQ(frontier, level);
+      world.demand(count);
+      std::vector<std::vector<std::uint64_t>> dealt(passes);
+      for (std::uint64_t c = 0; c < grid.chunks(); ++c) dealt[random() % passes].push_back(c);
+      for (const auto& chunks : dealt) world.expand(chunks);
+      count = bfs_next_frontier(world.state, stream());
+    }
+    const std::vector<std::uint32_t> parents = world.parents.read();
+    for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
+      const std::uint32_t parent = parents[v];
+      if (expected.depths[v] == unreached) {
+        ASSERT_EQ(parent, no_vertex);
+      } else if (v == source) {
+        ASSERT_EQ(parent, source);
+      } else {
+        ASSERT_EQ(expected.depths[parent] + 1, expected.depths[v]) << "vertex " << v;
+        const auto list = graph.neighbours.begin();
+        const auto begin = list + static_cast<std::ptrdiff_t>(graph.offsets[parent]);
+        const auto end = list + static_cast<std::ptrdiff_t>(graph.offsets[parent + 1]);
+        ASSERT_NE(std::find(begin, end, v), end) << parent << " has no edge to " << v;
+      }
+    }
+  }
+};
+
+TEST_P(Bfs, ReachesTheSerialLevelsHoweverTheChunksAreDealt) {
+  std::mt19937_64 random(4);
+  for (const Graph& graph : small_graphs()) {
+    for (const Bytes chunk_bytes : {Bytes{64}, Bytes{4096}, 1_MiB}) {
+      SCOPED_TRACE(graph.name + ", chunk: " + std::to_string(chunk_bytes));
+      const ChunkGrid grid{graph.edges(), chunk_bytes, random() % 50 * 4};
+      for (const std::size_t passes : {1, 4}) {
+        const auto source = static_cast<std::uint32_t>(random() % graph.vertices());
+        expect_as_serial(graph, source, grid, passes, random);
+      }
+      expect_as_serial(graph, 0, grid, 2, random);
+    }
+  }
+}
+
+TEST_P(Bfs, ReadsOnlyTheEdgesOfThePass) {
+  const Graph graph = small_graphs().back();
+  const ChunkGrid grid{graph.edges(), 64, 0};
+  // The chunks that are not passed lead to a vertex that nothing else leads to.
+  const std::uint32_t trap = 29'999;
+  std::vector<std::uint32_t> neighbours = graph.neighbours;
+  std::vector<std::uint64_t> passed;
+  for (std::uint64_t c = 0; c < grid.chunks(); ++c) {
+    if (c % 3 != 0) {
+      passed.push_back(c);
+      continue;
+    }
+    std::fill(neighbours.begin() + static_cast<std::ptrdiff_t>(grid.first_edge(c)),
+              neighbours.begin() + static_cast<std::ptrdiff_t>(grid.first_edge(c + 1)), trap);
+  }
+  World world(device(), graph.offsets, neighbours, grid);
+  world.demand(bfs_start(world.state, 4'000, stream()));
+  world.expand(passed);
+  EXPECT_GT(bfs_next_frontier(world.state, stream()), 1'000U);
+  EXPECT_EQ(world.parents.read()[trap], no_vertex);
+}
+
+TEST_P(Bfs, PositionsPast32BitsAreReadWhereTheyLie) {
+  // One list that goes past 2^32, of which two chunks are passed.
+  const std::uint64_t edges = (1ull << 32) + 20;
+  const ChunkGrid grid{edges, 4096, 64};
+  const std::vector<std::uint64_t> offsets{0, edges, edges, edges, edges};
+  World world(device(), offsets, {}, grid);
+  const std::uint64_t here = 1ull << 31;
+  const std::uint64_t there = 1ull << 32;
+  const std::vector<std::uint64_t> chunks{grid.chunk_of(here), grid.chunk_of(there)};
+  std::vector<std::uint32_t> leads_to(1024);
+  for (const std::uint64_t c : chunks) {
+    const std::uint64_t first = grid.first_edge(c);
+    leads_to[(c == chunks[0] ? here : there) - first] = c == chunks[0] ? 2 : 3;
+    device().copy(world.neighbours.data() + first, leads_to.data(),
+                  4 * (grid.first_edge(c + 1) - first));
+    std::fill(leads_to.begin(), leads_to.end(), 0);
+  }
+  world.demand(bfs_start(world.state, 0, stream()));
+  world.expand(chunks);
+  EXPECT_EQ(bfs_next_frontier(world.state, stream()), 2U);
+  EXPECT_EQ(world.parents.read(), (std::vector<std::uint32_t>{0, no_vertex, 0, 0}));
+}
+
+ON_EVERY_DEVICE(Bfs);
+
+}  // namespace
+}  // namespace holdall::kernels
