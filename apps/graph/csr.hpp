@@ -1,0 +1,66 @@
+// Start here for graphs: a graph in memory, as compressed sparse rows.
+//
+// Vertices are 0 to vertices() - 1. The neighbours of v stand, ascending, in
+// neighbours[offsets[v]] to neighbours[offsets[v + 1] - 1]. An *edge* here is one such entry: an
+// undirected edge between two vertices makes two of them, an undirected self-loop one.
+//
+//   graph::Csr csr = graph::load_graph("roads.txt", {.symmetrize = true});     // load.hpp
+//   graph::Csr kron = graph::generate(graph::parse_generator("kron:20"));      // generate.hpp
+//   for (graph::Vertex to : csr.out.of(7)) ...
+//   graph::GraphFile big = graph::open_graph("twitter.hold");                  // graph_file.hpp
+//
+// A finished graph is only read, by any number of threads.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "apps/graph/array.hpp"
+#include "engine/vmm/bytes.hpp"
+
+namespace holdall::graph {
+
+using Vertex = std::uint32_t;
+constexpr std::uint64_t most_vertices = std::uint64_t{1} << 32;
+
+struct Adjacency {
+  Array<std::uint64_t> offsets;  // vertices + 1 of them, from 0 to the number of edges
+  Array<Vertex> neighbours;
+
+  std::uint64_t degree(std::uint64_t v) const { return offsets[v + 1] - offsets[v]; }
+  std::span<const Vertex> of(std::uint64_t v) const {
+    return {neighbours.data() + offsets[v], neighbours.data() + offsets[v + 1]};
+  }
+  Bytes bytes() const {
+    return offsets.size() * sizeof(std::uint64_t) + neighbours.size() * sizeof(Vertex);
+  }
+};
+
+struct Csr {
+  bool directed = false;
+  Adjacency out;
+  Adjacency transposed;  // who points at v; empty where undirected: use in()
+  // The id that each vertex had in its file, where ids were compacted; else empty.
+  Array<Vertex> original_ids;
+
+  std::uint64_t vertices() const { return out.offsets.empty() ? 0 : out.offsets.size() - 1; }
+  std::uint64_t edges() const { return out.neighbours.size(); }
+  const Adjacency& in() const { return directed ? transposed : out; }
+};
+
+// The transpose of `out`, in parallel. Memory: the result.
+Adjacency transpose(const Adjacency& out);
+
+// What `info` tells of a graph.
+struct Summary {
+  std::uint64_t vertices = 0;
+  std::uint64_t edges = 0;
+  std::uint64_t self_loops = 0;       // entries v among v's own neighbours
+  std::uint64_t duplicates = 0;       // other entries that repeat an earlier one of the same list
+  std::uint64_t isolated = 0;         // vertices without an edge in or out
+  std::uint64_t dangling = 0;         // vertices without an edge out
+  std::uint64_t greatest_degree = 0;  // out
+};
+Summary summarize(const Csr& csr);
+
+}  // namespace holdall::graph

@@ -1,0 +1,136 @@
+#include "apps/graph/generate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "apps/graph/build.hpp"
+#include "apps/graph/error.hpp"
+
+namespace holdall::graph {
+
+namespace {
+
+constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
+
+// The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): 64 well mixed bits of any 64.
+constexpr std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+// Word `k` of the random words of edge `i`.
+struct Words {
+  std::uint64_t start;
+  Words(std::uint64_t seed, std::uint64_t i) : start(mix(mix(seed + golden) + i * golden)) {}
+  std::uint64_t operator[](std::uint64_t k) const { return mix(start + (k + 1) * golden); }
+};
+
+// A permutation of the numbers of `scale` bits: each step (an odd factor, a shift folded back) can
+// be undone.
+std::uint64_t relabel(std::uint64_t v, unsigned scale, std::uint64_t seed) {
+  const std::uint64_t mask = (std::uint64_t{1} << scale) - 1;
+  for (std::uint64_t round = 0; round < 4; ++round) {
+    const std::uint64_t key = mix(~seed + round * golden);
+    v = ((v ^ (key >> 32)) * (key | 1)) & mask;
+    v ^= v >> ((scale + 1) / 2);
+  }
+  return v;
+}
+
+// Where a level's draw of 32 bits falls: A, then B, then C, then the rest.
+constexpr std::uint64_t percent(std::uint64_t n) { return (n << 32) / 100; }
+constexpr std::uint64_t to_a = percent(57), to_b = percent(57 + 19), to_c = percent(57 + 19 + 19);
+
+Edge kron_edge(const Generator& generator, std::uint64_t i) {
+  const Words words(generator.seed, i);
+  std::uint64_t from = 0, to = 0, word = 0;
+  for (unsigned level = 0; level < generator.scale; ++level) {
+    word = level % 2 == 0 ? words[level / 2] : word >> 32;
+    const std::uint64_t draw = word & 0xffffffff;
+    const bool past_a = draw >= to_a, past_b = draw >= to_b, past_c = draw >= to_c;
+    from = from << 1 | (past_b ? 1 : 0);
+    to = to << 1 | ((past_a != past_b) != past_c ? 1 : 0);
+  }
+  return {static_cast<Vertex>(relabel(from, generator.scale, generator.seed)),
+          static_cast<Vertex>(relabel(to, generator.scale, generator.seed))};
+}
+
+Edge urand_edge(const Generator& generator, std::uint64_t i) {
+  const std::uint64_t word = Words(generator.seed, i)[0];
+  const unsigned drop = 32 - generator.scale;
+  return {static_cast<Vertex>(word >> 32 >> drop),
+          static_cast<Vertex>((word & 0xffffffff) >> drop)};
+}
+
+class GeneratedEdges final : public EdgeSource {
+ public:
+  explicit GeneratedEdges(const Generator& generator) : generator_(generator) {}
+  std::uint64_t vertices() const override { return generator_.vertices(); }
+  std::uint64_t blocks() const override { return (generator_.edges() + block - 1) / block; }
+  std::span<const Edge> read(std::uint64_t index, std::vector<Edge>& scratch) const override {
+    const std::uint64_t first = index * block;
+    scratch.resize(std::min(block, generator_.edges() - first));
+    for (std::uint64_t i = 0; i < scratch.size(); ++i)
+      scratch[i] = generate_edge(generator_, first + i);
+    return scratch;
+  }
+
+ private:
+  static constexpr std::uint64_t block = 1 << 15;
+  Generator generator_;
+};
+
+constexpr std::string_view kron = "kron:", urand = "urand:";
+
+}  // namespace
+
+bool names_generator(std::string_view text) {
+  return text.starts_with(kron) || text.starts_with(urand);
+}
+
+Generator parse_generator(std::string_view text, std::uint64_t seed) {
+  Generator generator;
+  generator.seed = seed;
+  generator.kind = text.starts_with(urand) ? Generator::Kind::urand : Generator::Kind::kron;
+  const char* at = text.data() + std::min(text.size(), text.find(':') + 1);
+  const char* const end = text.data() + text.size();
+  bool right = names_generator(text);
+  if (right) {
+    auto [rest, error] = std::from_chars(at, end, generator.scale);
+    right = error == std::errc();
+    if (right && rest != end && *rest == ':') {
+      const auto result = std::from_chars(rest + 1, end, generator.edge_factor);
+      right = result.ec == std::errc();
+      rest = result.ptr;
+    }
+    right = right && rest == end && generator.scale >= 1 && generator.scale <= 32 &&
+            generator.edge_factor >= 1 && generator.edge_factor <= 65536;
+  }
+  if (!right)
+    throw GraphError(
+        fmt::format("'{}' is no generated graph: write kron:SCALE[:EDGEFACTOR] or "
+                    "urand:SCALE[:EDGEFACTOR], scale 1 to 32, edge factor 1 to 65536",
+                    text));
+  return generator;
+}
+
+std::string to_string(const Generator& generator) {
+  return fmt::format("{}{}:{}", generator.kind == Generator::Kind::kron ? kron : urand,
+                     generator.scale, generator.edge_factor);
+}
+
+Edge generate_edge(const Generator& generator, std::uint64_t i) {
+  return generator.kind == Generator::Kind::kron ? kron_edge(generator, i)
+                                                 : urand_edge(generator, i);
+}
+
+Csr generate(const Generator& generator, Bytes memory) {
+  return build_csr(
+      GeneratedEdges(generator),
+      {.symmetrize = true, .deduplicate = true, .remove_self_loops = true, .memory = memory});
+}
+
+}  // namespace holdall::graph

@@ -1,0 +1,41 @@
+// From a file of any format to a graph in memory.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "apps/graph/build.hpp"
+#include "apps/graph/csr.hpp"
+#include "apps/graph/graph_file.hpp"
+
+namespace holdall::graph {
+
+struct LoadOptions {
+  // Text says nothing of directions: it is read as directed unless this is set. A symmetric Matrix
+  // Market file and a KONECT file that says `sym` are undirected by themselves.
+  bool symmetrize = false;
+  bool deduplicate = false;
+  bool remove_self_loops = false;
+  bool compact = false;  // number the vertices that have edges from 0, in the order of their ids
+  // Edge-list text may begin with a bare line of counts, `vertices edges`.
+  enum class Header {
+    automatic,  // taken as one where it cannot sensibly be an edge; else a note says what was done
+    none,
+    present,
+  } header = Header::automatic;
+  Bytes memory = 0;  // as in BuildOptions
+};
+
+// What the reader saw; for text and Matrix Market.
+struct LoadReport {
+  std::uint64_t edges_read = 0;
+  std::vector<std::string> notes;  // for people: a comment's counts that disagree with the body
+};
+
+// Any format, in parallel. Options that change the graph also apply to .sg and .hold.
+// Throws GraphError as open_graph() does, and for bad lines, ids and counts; nothing is half read.
+Csr load_graph(const std::filesystem::path& path, const LoadOptions& options = {},
+               LoadReport* report = nullptr);
+
+}  // namespace holdall::graph
