@@ -13,8 +13,12 @@ namespace {
 std::unique_ptr<vmm::Driver> make_driver(const Config& config) {
   if (config.driver == "cuda") return vmm::make_cuda_driver();
   if (config.driver.empty() && vmm::cuda_available()) return vmm::make_cuda_driver();
-  if (config.driver.empty() || config.driver == "host")
-    return vmm::make_host_driver({.devices = std::max(1, config.devices), .capacity = config.memory});
+  if (config.driver.empty() || config.driver == "host") {
+    vmm::HostOptions options;
+    options.devices = std::max(1, config.devices);
+    options.capacity = config.memory;
+    return vmm::make_host_driver(options);
+  }
   throw InvalidAccess(fmt::format("there is no driver '{}': cuda or host", config.driver));
 }
 

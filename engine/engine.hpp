@@ -26,6 +26,7 @@
 #include "engine/config.hpp"
 #include "engine/demand.hpp"
 #include "engine/error.hpp"
+#include "engine/host_array.hpp"
 #include "engine/lease.hpp"
 #include "engine/pager.hpp"
 #include "engine/passes.hpp"
@@ -104,6 +105,12 @@ class Engine {
     return reinterpret_cast<T*>(pager_->contents(range.state()));
   }
 
+  // Pinned host memory for such copies, zeroed; `what` names it in messages. Throws OutOfHostMemory.
+  template <class T>
+  HostArray<T> host_array(std::uint64_t count, const std::string& what) {
+    return {pager_->host_memory(), count, what};
+  }
+
   // Writes the dirty chunks of a range to its backing; durable, if that is a file, when it returns. Waits for leases on them.
   // Throws BackingError, DriverError, WouldDeadlock: what could not be written stays resident and dirty.
   template <class T>
@@ -124,6 +131,8 @@ class Engine {
   int devices() const { return pager_->devices(); }
   vmm::Driver& driver() const { return pager_->driver(); }
   Stats stats() { return pager_->stats(); }
+  // Bytes of chunks under leases that have not ended.
+  Bytes leased() { return pager_->leased(); }
   Pager& pager() { return *pager_; }
 
  private:

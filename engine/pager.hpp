@@ -78,6 +78,7 @@ class Pager {
   vmm::Driver& driver() const { return *driver_; }
   int devices() const { return static_cast<int>(devices_.size()); }
   StreamUses& uses() { return uses_; }
+  HostMemory& host_memory() { return host_memory_; }
   // A stream of device 0 for the engine's own copies of callers' data.
   Stream own_stream();
 

@@ -1,0 +1,89 @@
+#include "apps/graph/pagerank.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace holdall::graph {
+
+namespace {
+
+std::uint64_t most_spans(const PagedGraph& graph) {
+  return graph.in().neighbours.chunks() / 2 + 1;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point began) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+}
+
+}  // namespace
+
+PageRankRun::PageRankRun(const PagedGraph& graph)
+    : graph_(graph), spans_(graph.engine(), graph.stream(), most_spans(graph), "edge spans") {
+  Engine& engine = graph.engine();
+  const Stream stream = graph.stream();
+  scores_ = {engine, stream, graph.vertices(), "scores"};
+  contributions_ = {engine, stream, graph.vertices(), "contributions"};
+  sums_ = {engine, stream, graph.vertices(), "sums"};
+  workspace_ = {engine, stream,
+                kernels::pagerank_workspace_bytes(graph.edges(), most_spans(graph), stream),
+                "PageRank workspace"};
+}
+
+// Adds up the contributions along all in-edges.
+void PageRankRun::sweep(const kernels::PagerankState& state) {
+  const Range<Vertex>& neighbours = graph_.in().neighbours;
+  if (graph_.edges() == 0) return;
+  const std::uint64_t edges_a_chunk = neighbours.chunk_bytes() / sizeof(Vertex);
+  std::vector<kernels::EdgeSpan> spans;
+  for (Passes passes = graph_.engine().passes(graph_.stream(), {read(neighbours)}); passes.next();) {
+    kernels::EdgePass pass;
+    spans.clear();
+    for (const Need& part : passes.parts()) {
+      const std::uint64_t first = part.run.first * edges_a_chunk;
+      const std::uint64_t count = std::min(part.run.count * edges_a_chunk, graph_.edges() - first);
+      spans.push_back({first, count});
+      pass.edges += count;
+    }
+    pass.spans = spans_.send(spans);
+    pass.spans_count = spans.size();
+    kernels::pagerank_pull(state, pass, graph_.stream());
+    spans_.launched();
+  }
+}
+
+PagedPageRank PageRankRun::run(const PagedPageRankOptions& options, const Watch& watch) {
+  Engine& engine = graph_.engine();
+  const Stream stream = graph_.stream();
+  const kernels::PagerankState state{graph_.vertices(),
+                                     graph_.in().offsets.data(),
+                                     graph_.out().offsets.data(),
+                                     graph_.in().neighbours.data(),
+                                     scores_.data(),
+                                     contributions_.data(),
+                                     sums_.data(),
+                                     workspace_.data(),
+                                     options.damping};
+  PagedPageRank result;
+  const auto began = std::chrono::steady_clock::now();
+  kernels::pagerank_start(state, stream);
+  do {
+    const auto iteration_began = std::chrono::steady_clock::now();
+    const Traffic before = watch ? static_cast<Traffic>(engine.stats()) : Traffic{};
+    kernels::pagerank_begin(state, stream);
+    sweep(state);
+    kernels::pagerank_finish(state, stream);
+    result.error = kernels::pagerank_error(state, stream);
+    ++result.iterations;
+    if (watch)
+      watch({result.iterations, graph_.vertices(), graph_.edges(), result.error,
+             seconds_since(iteration_began), static_cast<Traffic>(engine.stats()) - before});
+  } while (result.iterations < options.iterations && result.error >= options.tolerance);
+  engine.synchronize(stream);
+  graph_.check_unchanged();
+  result.seconds = seconds_since(began);
+  result.scores.resize(graph_.vertices());
+  scores_.store(result.scores);
+  return result;
+}
+
+}  // namespace holdall::graph
