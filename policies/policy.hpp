@@ -1,6 +1,6 @@
 // What decides which chunk is evicted next. Start here to write one: a class with four hooks and
 // one line in the table of policies/registry.cpp (or one call of register_policy in your own
-// program).
+// program). policies/lru.cpp is the shortest example.
 //
 // A policy knows keys and sizes, nothing of GPUs, so the same class runs in the engine and over a
 // trace. It is called from one thread at a time and needs no lock of its own. Hits may arrive in
@@ -25,11 +25,10 @@ enum class Key : std::uint64_t {};  // one chunk of one range; the policy reads 
 struct Request {
   static constexpr std::uint64_t never = ~std::uint64_t{0};
 
-  std::uint64_t bytes = 1;  // size of the chunk
-  bool write = false;       // leaves it dirty
-  bool prefetch = false;    // asked for ahead of need
-  std::uint64_t next_use =
-      never;  // the request's number that needs it next, where the schedule is known
+  std::uint64_t bytes = 1;         // size of the chunk
+  bool write = false;              // leaves it dirty
+  bool prefetch = false;           // asked for ahead of need
+  std::uint64_t next_use = never;  // number of the request that needs it next, where known
 };
 
 // "May this chunk be evicted?": a reference to any callable bool(Key); lives as long as the call it
@@ -38,7 +37,7 @@ class MayEvict {
  public:
   template <class F>
   requires(!std::is_same_v<std::remove_cvref_t<F>, MayEvict>)
-      MayEvict(const F& f)  // NOLINT: converts on purpose
+      MayEvict(const F& f)  // implicit, so that a lambda can be passed
       : object_(&f),
         call_([](const void* o, Key k) { return bool((*static_cast<const F*>(o))(k)); }) {}
   bool operator()(Key key) const { return call_(object_, key); }
@@ -48,6 +47,9 @@ class MayEvict {
   bool (*call_)(const void*, Key);
 };
 
+// The hooks take calls in any order. `accessed` for a chunk that is not resident inserts it,
+// `inserted` for one that is resident counts as a hit, and `removed` for one that is not is
+// ignored.
 class Policy {
  public:
   virtual ~Policy() = default;
@@ -57,7 +59,7 @@ class Policy {
   virtual void removed(Key chunk) = 0;                           // left, for whatever reason
   // The next to evict among the resident chunks for which may(chunk) holds; none if it holds for
   // none. The chunk stays resident until `removed`; asking again without it may give the same
-  // answer.
+  // answer. `may` is asked about resident chunks only, and answers the same throughout the call.
   virtual std::optional<Key> victim(const MayEvict& may) = 0;
   // How much fits, in the unit of Request::bytes; told at the start and whenever it changes.
   virtual void resize(std::uint64_t capacity) { (void)capacity; }

@@ -1,6 +1,7 @@
 // Policies by name: the same string on every command line and in every program.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,7 +16,7 @@
 namespace holdall {
 
 // An unknown policy, an unknown parameter, or a value out of bounds; the message lists what there
-// is.
+// is and names the nearest.
 class PolicyError : public std::invalid_argument {
  public:
   using std::invalid_argument::invalid_argument;
@@ -25,11 +26,13 @@ class PolicyError : public std::invalid_argument {
 // those that nobody read.
 class Parameters {
  public:
-  explicit Parameters(std::string_view spec);  // the part after the colon
+  // `spec` is the part after the colon. Throws PolicyError if it is not of that form.
+  explicit Parameters(std::string_view spec);
 
   // The value of `key`, or `otherwise`. Throws PolicyError outside [least, most] or where it is no
   // number.
   double number(std::string_view key, double otherwise, double least, double most);
+  // The same for a whole number, and for one of `choices`.
   std::uint64_t count(std::string_view key, std::uint64_t otherwise, std::uint64_t least,
                       std::uint64_t most);
   std::string choice(std::string_view key, std::string_view otherwise,
@@ -39,6 +42,8 @@ class Parameters {
   std::vector<std::string> unread() const;
 
  private:
+  const std::string* read(std::string_view key);  // null if not given
+
   std::map<std::string, std::string, std::less<>> values_;
   std::vector<std::string> known_;
 };
@@ -50,12 +55,14 @@ struct PolicyInfo {
   std::string summary;  // one line: what it evicts, its parameters
 };
 
-// "lru", "lfu:halflife=10000". Throws PolicyError.
+// "lru", "lfu:halflife=10000". Throws PolicyError. Thread-safe.
 std::unique_ptr<Policy> make_policy(std::string_view spec);
 
-// Adds or replaces a policy under `name`. Thread-safe.
+// Adds the policy, or replaces the one of that name; those already made stay as they are.
+// `maker` reads its parameters and may throw PolicyError. Thread-safe.
+// Throws PolicyError if the name could not stand in a spec.
 void register_policy(const PolicyInfo& info, PolicyMaker maker);
 
-std::vector<PolicyInfo> list_policies();  // in alphabetical order
+std::vector<PolicyInfo> list_policies();  // in alphabetical order; thread-safe
 
 }  // namespace holdall

@@ -1,0 +1,18 @@
+// The makers of the built-in policies, each defined in the file of its name. They read their
+// parameters and throw PolicyError for a bad one; policies/registry.cpp gives them their names.
+#pragma once
+
+#include <memory>
+
+#include "policies/registry.hpp"
+
+namespace holdall::policies {
+
+std::unique_ptr<Policy> make_clock(Parameters& parameters);
+std::unique_ptr<Policy> make_fifo(Parameters& parameters);
+std::unique_ptr<Policy> make_lfu(Parameters& parameters);
+std::unique_ptr<Policy> make_lru(Parameters& parameters);
+std::unique_ptr<Policy> make_mru(Parameters& parameters);
+std::unique_ptr<Policy> make_random(Parameters& parameters);
+
+}  // namespace holdall::policies

@@ -1,0 +1,45 @@
+// FIFO: evicts the chunk that has been resident longest, used or not. Belady, "A study of
+// replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966. No
+// parameters. A hit changes nothing, so it costs next to nothing.
+#include "policies/built_in.hpp"
+#include "policies/list.hpp"
+#include "policies/slab.hpp"
+
+namespace holdall::policies {
+
+namespace {
+
+class Fifo final : public Policy {
+ public:
+  void inserted(Key chunk, const Request&) override {
+    if (chunks_.find(chunk) == none) order_.push_back(chunks_, chunks_.add({{}, chunk}));
+  }
+  void accessed(Key chunk, const Request& request) override { inserted(chunk, request); }
+
+  void removed(Key chunk) override {
+    const Index i = chunks_.find(chunk);
+    if (i == none) return;
+    order_.erase(chunks_, i);
+    chunks_.drop(i);
+  }
+
+  std::optional<Key> victim(const MayEvict& may) override {
+    for (Index i = order_.front(); i != none; i = chunks_[i].next)
+      if (may(chunks_[i].key)) return chunks_[i].key;
+    return std::nullopt;
+  }
+
+ private:
+  struct Node : Link {
+    Key key;
+  };
+
+  Chunks<Node> chunks_;
+  List order_;  // longest resident first
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_fifo(Parameters&) { return std::make_unique<Fifo>(); }
+
+}  // namespace holdall::policies

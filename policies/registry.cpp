@@ -1,0 +1,94 @@
+#include "policies/registry.hpp"
+
+#include <mutex>
+#include <utility>
+
+#include "policies/built_in.hpp"
+#include "policies/words.hpp"
+
+namespace holdall {
+
+namespace {
+
+struct Entry {
+  std::string summary;
+  PolicyMaker maker;
+};
+
+struct Registry {
+  std::mutex mutex;  // guards entries
+  std::map<std::string, Entry, std::less<>> entries = {
+      {"clock", {"second chance; bits=N: width of the use count (1)", policies::make_clock}},
+      {"fifo", {"longest resident", policies::make_fifo}},
+      {"lfu",
+       {"fewest uses; halflife=N: halve the counts every N uses (never)", policies::make_lfu}},
+      {"lru", {"longest unused", policies::make_lru}},
+      {"mru", {"used last", policies::make_mru}},
+      {"random", {"any; seed=N (0)", policies::make_random}},
+  };
+};
+
+Registry& registry() {
+  static Registry all;
+  return all;
+}
+
+std::string quoted(std::string_view word) { return "'" + std::string(word) + "'"; }
+
+// "no policy 'lur'. Did you mean 'lru'? There are ..."
+std::string unknown(std::string_view kind, std::string_view word,
+                    std::span<const std::string> words, std::string_view there_are) {
+  std::string text = "no " + std::string(kind) + " " + quoted(word) + ".";
+  if (const std::string near = policies::nearest(word, words); !near.empty())
+    text += " Did you mean " + quoted(near) + "?";
+  return text + " " + std::string(there_are) + " " + policies::list_of(words);
+}
+
+// A copy, so that it is called with the registry unlocked.
+PolicyMaker maker_of(std::string_view name) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  if (const auto entry = all.entries.find(name); entry != all.entries.end())
+    return entry->second.maker;
+  std::vector<std::string> names;
+  for (const auto& entry : all.entries) names.push_back(entry.first);
+  throw PolicyError(unknown("policy", name, names, "There are"));
+}
+
+}  // namespace
+
+std::unique_ptr<Policy> make_policy(std::string_view spec) {
+  const std::size_t colon = spec.find(':');
+  const std::string_view name = spec.substr(0, colon);
+  const PolicyMaker maker = maker_of(name);
+  try {
+    Parameters parameters(colon == spec.npos ? "" : spec.substr(colon + 1));
+    std::unique_ptr<Policy> policy = maker(parameters);
+    if (const auto unread = parameters.unread(); !unread.empty())
+      throw PolicyError(unknown("parameter", unread.front(), parameters.known(), "It takes"));
+    if (policy == nullptr) throw PolicyError("its maker made nothing");
+    return policy;
+  } catch (const PolicyError& error) {
+    throw PolicyError("policy " + quoted(spec) + ": " + error.what());
+  }
+}
+
+void register_policy(const PolicyInfo& info, PolicyMaker maker) {
+  if (info.name.empty() || info.name.find_first_of(":=, \t\n") != std::string::npos)
+    throw PolicyError(quoted(info.name) +
+                      " cannot name a policy: leave out colons, commas, equals signs and spaces");
+  if (!maker) throw PolicyError("policy " + quoted(info.name) + " has no maker");
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  all.entries.insert_or_assign(info.name, Entry{info.summary, std::move(maker)});
+}
+
+std::vector<PolicyInfo> list_policies() {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  std::vector<PolicyInfo> infos;
+  for (const auto& [name, entry] : all.entries) infos.push_back({name, entry.summary});
+  return infos;
+}
+
+}  // namespace holdall

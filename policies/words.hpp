@@ -1,0 +1,17 @@
+// Words for messages: "Did you mean ...? There are ...".
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace holdall::policies {
+
+// The word of `words` with the fewest letters to insert, delete, replace or swap with a neighbour,
+// upper and lower case being the same; empty if even that one is another word altogether.
+std::string nearest(std::string_view word, std::span<const std::string> words);
+
+// "a, b, c", or "none".
+std::string list_of(std::span<const std::string> words);
+
+}  // namespace holdall::policies
