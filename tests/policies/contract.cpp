@@ -60,8 +60,8 @@ TEST_P(Contract, ThereIsNoVictimWhenNoChunkMayGo) {
 }
 
 TEST_P(Contract, TheOneChunkThatMayGoIsFound) {
-  insert(0, 64);
-  for (std::uint64_t n = 0; n < 64; ++n) {
+  insert(0, 1000);
+  for (std::uint64_t n = 0; n < 1000; ++n) {
     const auto only = [&](Key key) { return key == chunk(n); };
     EXPECT_EQ(policy->victim(only), chunk(n));
   }
