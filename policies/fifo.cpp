@@ -2,7 +2,7 @@
 // replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966. No
 // parameters. A hit changes nothing, so it costs next to nothing.
 #include "policies/built_in.hpp"
-#include "policies/list.hpp"
+#include "policies/order.hpp"
 #include "policies/slab.hpp"
 
 namespace holdall::policies {
@@ -24,9 +24,8 @@ class Fifo final : public Policy {
   }
 
   std::optional<Key> victim(const MayEvict& may) override {
-    for (Index i = order_.front(); i != none; i = chunks_[i].next)
-      if (may(chunks_[i].key)) return chunks_[i].key;
-    return std::nullopt;
+    const Index i = order_.first(chunks_, may);
+    return i == none ? std::nullopt : std::optional(chunks_[i].key);
   }
 
  private:
@@ -35,7 +34,7 @@ class Fifo final : public Policy {
   };
 
   Chunks<Node> chunks_;
-  List order_;  // longest resident first
+  EvictionOrder order_;  // longest resident first
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 // O(1) a use on average.
 #include "policies/built_in.hpp"
 #include "policies/list.hpp"
+#include "policies/order.hpp"
 #include "policies/slab.hpp"
 
 namespace holdall::policies {
@@ -36,8 +37,11 @@ class Lfu final : public Policy {
 
   std::optional<Key> victim(const MayEvict& may) override {
     for (Index b = buckets_.front(); b != none; b = bucket_[b].next)
-      for (Index i = bucket_[b].chunks.front(); i != none; i = chunks_[i].next)
-        if (may(chunks_[i].key)) return chunks_[i].key;
+      if (const Index i = bucket_[b].chunks.probable(chunks_, may); i != none)
+        return chunks_[i].key;
+    for (Index b = buckets_.front(); b != none; b = bucket_[b].next)
+      if (const Index i = bucket_[b].chunks.remaining(chunks_, may); i != none)
+        return chunks_[i].key;
     return std::nullopt;
   }
 
@@ -48,7 +52,7 @@ class Lfu final : public Policy {
   };
   struct Bucket : Link {
     std::uint64_t count;
-    List chunks;  // longest unused first; never empty
+    EvictionOrder chunks;  // longest unused first; never empty
   };
 
   // Puts chunk i last in the bucket of `count`, at or behind bucket `from`, none for the end.

@@ -2,7 +2,7 @@
 // behavior", CACM 11(5), 1968, gives the reason: what was used lately is used again. No parameters.
 // Fails on a sweep that is longer than the memory, where every use is a fault; see mru.
 #include "policies/built_in.hpp"
-#include "policies/list.hpp"
+#include "policies/order.hpp"
 #include "policies/slab.hpp"
 
 namespace holdall::policies {
@@ -22,9 +22,8 @@ class Lru final : public Policy {
   }
 
   std::optional<Key> victim(const MayEvict& may) override {
-    for (Index i = order_.front(); i != none; i = chunks_[i].next)
-      if (may(chunks_[i].key)) return chunks_[i].key;
-    return std::nullopt;
+    const Index i = order_.first(chunks_, may);
+    return i == none ? std::nullopt : std::optional(chunks_[i].key);
   }
 
  private:
@@ -40,7 +39,7 @@ class Lru final : public Policy {
   }
 
   Chunks<Node> chunks_;
-  List order_;  // least recently used first
+  EvictionOrder order_;  // least recently used first
 };
 
 }  // namespace

@@ -1,0 +1,60 @@
+// A built-in policy that has seen its memory full allocates nothing any more.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+#include <random>
+
+#include "policies/registry.hpp"
+#include "tests/policies/replay.hpp"
+
+namespace {
+std::size_t allocations = 0;
+}
+
+void* operator new(std::size_t bytes) {
+  ++allocations;
+  if (void* p = std::malloc(bytes)) return p;
+  throw std::bad_alloc();
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+
+namespace holdall {
+namespace {
+
+// 1,000 of 2,000 chunks, hits and replacements in turn.
+void run(Policy& policy, std::vector<bool>& resident, std::mt19937_64& random, int steps) {
+  std::size_t size = static_cast<std::size_t>(std::count(resident.begin(), resident.end(), true));
+  for (int i = 0; i < steps; ++i) {
+    const std::uint64_t n = std::min(random() % 2000, random() % 2000);
+    if (resident[n]) {
+      policy.accessed(Key{n}, {});
+      continue;
+    }
+    if (size == 1000) {
+      const Key victim = policy.victim(any).value();
+      policy.removed(victim);
+      resident[static_cast<std::uint64_t>(victim)] = false;
+      --size;
+    }
+    policy.inserted(Key{n}, {});
+    resident[n] = true;
+    ++size;
+  }
+}
+
+TEST(Allocation, NoneOnceWarm) {
+  for (const char* spec : {"clock", "fifo", "lfu:halflife=5000", "lru", "mru", "random"}) {
+    const auto policy = make_policy(spec);
+    std::vector<bool> resident(2000);
+    std::mt19937_64 random(4);
+    run(*policy, resident, random, 100'000);
+    const std::size_t before = allocations;
+    run(*policy, resident, random, 100'000);
+    EXPECT_EQ(allocations, before) << spec;
+  }
+}
+
+}  // namespace
+}  // namespace holdall
