@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 namespace holdall::vmm {
 
 inline constexpr auto ok = Status::ok;
+inline void PrintTo(Status status, std::ostream* out) { *out << to_string(status); }  // GoogleTest
 
 // The drivers that the contract is tested on here.
 inline std::vector<std::string> driver_names() {
@@ -141,6 +143,30 @@ class Contract : public testing::TestWithParam<std::string> {
   Driver& driver = *world.driver;
   const Bytes chunk = world.chunk;
   bool on_host() const { return GetParam() == "host"; }
+};
+
+constexpr Bytes chunk_of(int i) { return static_cast<Bytes>(i) * 2_MiB; }
+
+struct HostWorld : World {
+  explicit HostWorld(const HostOptions& options = {.capacity = 256_MiB})
+      : World(make_host_driver(options)), host(static_cast<HostDriver&>(*driver)) {}
+  HostDriver& host;
+
+  std::string fault(int index = 0) const {
+    const auto told = driver->fault(index);
+    return told ? told->what : "none";
+  }
+  void expect_lost() { EXPECT_EQ(driver->synchronize(stream), Status::illegal_address); }
+};
+
+// A test of the host driver alone.
+class Host : public testing::Test {
+ protected:
+  HostWorld world;
+  Driver& driver = *world.driver;
+  HostDriver& host = world.host;
+  const Bytes chunk = world.chunk;
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
 inline std::string named(const testing::TestParamInfo<std::string>& info) { return info.param; }
