@@ -53,7 +53,7 @@ struct HostOptions {
   Bytes capacity = 0;   // of each device; 0: half of the machine's memory
   Bytes pin_limit = 0;  // pinned host memory; 0: no limit of its own
   // peers[i][j]: device i may access device j; empty: all may.
-  std::vector<std::vector<bool>> peers;
+  std::vector<std::vector<bool>> peers = {};
   // Bytes a second of each direction of each device's link, modelled by making copies take as long;
   // 0: as fast as it goes.
   double link_rate = 0;
@@ -77,14 +77,17 @@ class HostDriver : public Driver {
   virtual Bytes mapped(const std::byte* at, Bytes bytes) const = 0;
   virtual Bytes allocated(int device) const = 0;
   virtual std::size_t frames() const = 0;
-  virtual Bytes pinned() const = 0;
+  virtual Bytes pinned() const = 0;  // by `pin`, and host frames
+
+  // From now on `is_capturing(stream)` answers `capturing`; nothing else changes.
+  [[nodiscard]] virtual Status set_capturing(Stream stream, bool capturing) = 0;
 };
 
 std::unique_ptr<HostDriver> make_host_driver(const HostOptions& options = {});
 
 // Runs `kernel` when `stream` (of the host driver) comes to it, inside the stream's TBB arena, so
 // that TBB algorithms in it are attributed to the stream. An exception that leaves it makes the
-// device sticky with the exception's message.
+// device sticky with the exception's message. Throws DriverError where the device is lost already.
 void launch(Stream stream, std::function<void()> kernel);
 
 }  // namespace holdall::vmm
