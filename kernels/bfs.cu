@@ -176,11 +176,13 @@ Bytes bfs_workspace_bytes(std::uint64_t vertices, std::uint64_t pass_edges,
 }
 
 void bfs_start(const BfsState& state, std::uint32_t source, Stream stream) {
+  const OnDeviceOf device(stream);
   launch_threads(start, state.vertices, stream, state, source);
 }
 
 void bfs_expand(const BfsState& state, const WorkItems& items, const ItemPass& pass,
                 Stream stream) {
+  const OnDeviceOf device(stream);
   if (pass.edges == 0) return;
   const Layout layout(state.workspace, state.vertices, pass.edges, pass.ranges_count);
   const std::uint64_t most = most_tiles(pass.edges, pass.ranges_count);
@@ -192,6 +194,7 @@ void bfs_expand(const BfsState& state, const WorkItems& items, const ItemPass& p
 }
 
 std::uint64_t bfs_next_frontier(const BfsState& state, Stream stream) {
+  const OnDeviceOf device(stream);
   const std::uint64_t words = bitmap_words(state.vertices);
   const Layout layout(state.workspace, state.vertices, 0, 0);
   layout.places_scan.run(words, NewInWord{state.reached, state.settled}, layout.places, stream);

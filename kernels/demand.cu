@@ -121,6 +121,7 @@ Bytes demand_workspace_bytes(std::uint64_t vertices, std::uint64_t chunks) {
 void demand_of_frontier(const Frontier& frontier, const std::uint64_t* offsets,
                         const ChunkGrid& grid, const WorkItems& items, const ChunkDemand& demand,
                         void* workspace, Stream stream) {
+  const OnDeviceOf device(stream);
   const std::uint64_t most = frontier.count + grid.chunks();
   const Layout layout(workspace, most);
   const Lists lists{frontier, offsets, grid};
@@ -135,6 +136,7 @@ void demand_of_frontier(const Frontier& frontier, const std::uint64_t* offsets,
 
 void chunks_of_frontier(const Frontier& frontier, const std::uint64_t* offsets,
                         const ChunkGrid& grid, std::uint64_t* bitmap, Stream stream) {
+  const OnDeviceOf device(stream);
   const std::uint64_t words = bitmap_words(grid.chunks());
   launch_threads(clear_words, words, stream, bitmap, words);
   launch_threads(mark_chunks, frontier.count, stream, Lists{frontier, offsets, grid}, bitmap);

@@ -6,6 +6,7 @@
 
 #include "kernels/bfs.hpp"
 #include "kernels/demand.hpp"
+#include "kernels/generate_graph.hpp"
 #include "kernels/pagerank.hpp"
 
 namespace holdall::kernels::gpu {
@@ -29,5 +30,11 @@ Bytes bfs_workspace_bytes(std::uint64_t vertices, std::uint64_t pass_edges,
 void bfs_start(const BfsState& state, std::uint32_t source, Stream stream);
 void bfs_expand(const BfsState& state, const WorkItems& items, const ItemPass& pass, Stream stream);
 std::uint64_t bfs_next_frontier(const BfsState& state, Stream stream);
+
+void* allocate(Bytes bytes, Stream stream);
+void free(void* at, Stream stream) noexcept;
+void copy(void* to, const void* from, Bytes bytes, Stream stream);
+
+GeneratedGraph generate_graph(const RandomGraph& graph, Stream stream);
 
 }  // namespace holdall::kernels::gpu

@@ -35,4 +35,10 @@ void bfs_start(const BfsState&, std::uint32_t, Stream) { refuse(); }
 void bfs_expand(const BfsState&, const WorkItems&, const ItemPass&, Stream) { refuse(); }
 std::uint64_t bfs_next_frontier(const BfsState&, Stream) { refuse(); }
 
+void* allocate(Bytes, Stream) { refuse(); }
+void free(void*, Stream) noexcept {}  // of nothing that allocate gave
+void copy(void*, const void*, Bytes, Stream) { refuse(); }
+
+GeneratedGraph generate_graph(const RandomGraph&, Stream) { refuse(); }
+
 }  // namespace holdall::kernels::gpu

@@ -47,6 +47,27 @@ inline void check(cudaError_t error, std::source_location where = std::source_lo
                                 "]");
 }
 
+// Makes a stream's device the current one for as long as it lives.
+class OnDeviceOf {
+ public:
+  explicit OnDeviceOf(Stream stream) {
+    int device = 0;
+    check(cudaStreamGetDevice(stream.cuda(), &device));
+    check(cudaGetDevice(&before_));
+    if (device == before_) return;
+    check(cudaSetDevice(device));
+    changed_ = true;
+  }
+  OnDeviceOf(const OnDeviceOf&) = delete;
+  ~OnDeviceOf() {
+    if (changed_) static_cast<void>(cudaSetDevice(before_));
+  }
+
+ private:
+  int before_ = 0;
+  bool changed_ = false;
+};
+
 // Launches `kernel` with a thread for each of `threads`; nothing if there are none.
 template <typename... Parameters, typename... Arguments>
 void launch_threads(void (*kernel)(Parameters...), std::uint64_t threads, Stream stream,

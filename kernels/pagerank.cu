@@ -238,14 +238,17 @@ Bytes pagerank_workspace_bytes(std::uint64_t pass_edges, std::uint64_t pass_span
 }
 
 void pagerank_start(const PagerankState& state, Stream stream) {
+  const OnDeviceOf device(stream);
   launch_threads(fill_scores, state.vertices, stream, state.scores, state.vertices);
 }
 
 void pagerank_begin(const PagerankState& state, Stream stream) {
+  const OnDeviceOf device(stream);
   launch_threads(contribute, state.vertices, stream, state);
 }
 
 void pagerank_pull(const PagerankState& state, const EdgePass& pass, Stream stream) {
+  const OnDeviceOf device(stream);
   if (pass.edges == 0) return;
   const Layout layout(state.workspace, pass.edges, pass.spans_count);
   const std::uint64_t edge_skew = skew(state.in_neighbours);
@@ -259,12 +262,14 @@ void pagerank_pull(const PagerankState& state, const EdgePass& pass, Stream stre
 }
 
 void pagerank_finish(const PagerankState& state, Stream stream) {
+  const OnDeviceOf device(stream);
   const Layout layout(state.workspace, 0, 0);
   launch_threads(score, error_blocks * block_threads, stream, state, layout.errors);
   launch_threads(add_errors, block_threads, stream, layout.errors, layout.error);
 }
 
 double pagerank_error(const PagerankState& state, Stream stream) {
+  const OnDeviceOf device(stream);
   return read_back(Layout(state.workspace, 0, 0).error, stream);
 }
 

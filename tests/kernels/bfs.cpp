@@ -8,44 +8,38 @@ namespace {
 
 // One graph's search on a device.
 struct World {
-  World(Device& device, const Graph& graph, const ChunkGrid& grid)
-      : World(device, graph.offsets, graph.neighbours, grid) {}
-  World(Device& device, const std::vector<std::uint64_t>& offsets,
-        const std::vector<std::uint32_t>& neighbours, const ChunkGrid& grid)
-      : device(device),
+  World(Stream stream, const std::vector<std::uint64_t>& list_offsets,
+        const std::uint32_t* neighbours, const ChunkGrid& grid)
+      : stream(stream),
         grid(grid),
-        most(offsets.size() - 1 + grid.chunks()),
-        offsets(device, offsets),
-        neighbours(device, grid.edges),
-        parents(device, offsets.size() - 1),
-        frontier(device, offsets.size() - 1),
-        reached(device, bitmap_words(offsets.size() - 1)),
-        settled(device, bitmap_words(offsets.size() - 1)),
-        workspace(device, bfs_workspace_bytes(offsets.size() - 1, grid.edges, grid.chunks(),
-                                              device.stream())),
-        item_vertices(device, most),
-        item_begins(device, most),
-        item_scan(device, most + 1),
-        chunk_items(device, grid.chunks() + 1),
-        chunk_edges(device, grid.chunks()),
-        chunk_bitmap(device, bitmap_words(grid.chunks())),
-        demand_workspace(
-            device, demand_workspace_bytes(offsets.size() - 1, grid.chunks(), device.stream())),
+        vertices(list_offsets.size() - 1),
+        most(vertices + grid.chunks()),
+        offsets(list_offsets, stream),
+        parents(vertices, stream),
+        frontier(vertices, stream),
+        reached(bitmap_words(vertices), stream),
+        settled(bitmap_words(vertices), stream),
+        workspace(bfs_workspace_bytes(vertices, grid.edges, grid.chunks(), stream), stream),
+        item_vertices(most, stream),
+        item_begins(most, stream),
+        item_scan(most + 1, stream),
+        chunk_items(grid.chunks() + 1, stream),
+        chunk_edges(grid.chunks(), stream),
+        chunk_bitmap(bitmap_words(grid.chunks()), stream),
+        demand_workspace(demand_workspace_bytes(vertices, grid.chunks(), stream), stream),
         items{most, item_vertices.data(), item_begins.data(), item_scan.data()},
-        state{.vertices = offsets.size() - 1,
-              .neighbours = this->neighbours.data(),
+        state{.vertices = vertices,
+              .neighbours = neighbours,
               .parents = parents.data(),
               .frontier = frontier.data(),
               .reached = reached.data(),
               .settled = settled.data(),
-              .workspace = workspace.data()} {
-    device.copy(this->neighbours.data(), neighbours.data(), 4 * neighbours.size());
-  }
+              .workspace = workspace.data()} {}
 
   void demand(std::uint64_t count) {
     demand_of_frontier({frontier.data(), count}, offsets.data(), grid, items,
                        {chunk_items.data(), chunk_edges.data(), chunk_bitmap.data()},
-                       demand_workspace.data(), device.stream());
+                       demand_workspace.data(), stream);
   }
 
   // Expands what the frontier demands of these chunks, which ascend.
@@ -58,32 +52,32 @@ struct World {
       ranges.push_back({first[c], first[c + 1] - first[c]});
       pass.edges += edges[c];
     }
-    const Array<ItemRange> held(device, ranges);
-    pass.ranges = held.data();
+    passes.emplace_back(ranges, stream);
+    pass.ranges = passes.back().data();
     pass.ranges_count = ranges.size();
-    bfs_expand(state, items, pass, device.stream());
-    device.wait();
+    bfs_expand(state, items, pass, stream);
   }
 
-  Device& device;
+  Stream stream;
   ChunkGrid grid;
+  std::uint64_t vertices;
   std::uint64_t most;
-  Array<std::uint64_t> offsets;
-  Array<std::uint32_t> neighbours;
-  Array<std::uint32_t> parents;
-  Array<std::uint32_t> frontier;
-  Array<std::uint64_t> reached;
-  Array<std::uint64_t> settled;
-  Array<std::byte> workspace;
-  Array<std::uint32_t> item_vertices;
-  Array<std::uint64_t> item_begins;
-  Array<std::uint64_t> item_scan;
-  Array<std::uint64_t> chunk_items;
-  Array<std::uint64_t> chunk_edges;
-  Array<std::uint64_t> chunk_bitmap;
-  Array<std::byte> demand_workspace;
+  DeviceArray<std::uint64_t> offsets;
+  DeviceArray<std::uint32_t> parents;
+  DeviceArray<std::uint32_t> frontier;
+  DeviceArray<std::uint64_t> reached;
+  DeviceArray<std::uint64_t> settled;
+  DeviceArray<std::byte> workspace;
+  DeviceArray<std::uint32_t> item_vertices;
+  DeviceArray<std::uint64_t> item_begins;
+  DeviceArray<std::uint64_t> item_scan;
+  DeviceArray<std::uint64_t> chunk_items;
+  DeviceArray<std::uint64_t> chunk_edges;
+  DeviceArray<std::uint64_t> chunk_bitmap;
+  DeviceArray<std::byte> demand_workspace;
   WorkItems items;
   BfsState state;
+  std::vector<DeviceArray<ItemRange>> passes;  // alive until they have run
 };
 
 constexpr int unreached = -1;
@@ -119,12 +113,13 @@ class Bfs : public OnDevice {
   void expect_as_serial(const Graph& graph, std::uint32_t source, const ChunkGrid& grid,
                         std::size_t passes, std::mt19937_64& random) {
     const Levels expected = serial_levels(graph, source);
-    World world(device(), graph, grid);
+    const DeviceArray<std::uint32_t> neighbours(graph.neighbours, stream());
+    World world(stream(), graph.offsets, neighbours.data(), grid);
     std::uint64_t count = bfs_start(world.state, source, stream());
     for (const std::vector<std::uint32_t>& level : expected.vertices) {
       ASSERT_EQ(count, level.size());
       std::vector<std::uint32_t> frontier(count);
-      device().copy(frontier.data(), world.frontier.data(), 4 * count);
+      copy(frontier.data(), world.frontier.data(), 4 * count, stream());
       ASSERT_EQ(frontier, level);
       world.demand(count);
       std::vector<std::vector<std::uint64_t>> dealt(passes);
@@ -180,7 +175,8 @@ TEST_P(Bfs, ReadsOnlyTheEdgesOfThePass) {
     std::fill(neighbours.begin() + static_cast<std::ptrdiff_t>(grid.first_edge(c)),
               neighbours.begin() + static_cast<std::ptrdiff_t>(grid.first_edge(c + 1)), trap);
   }
-  World world(device(), graph.offsets, neighbours, grid);
+  const DeviceArray<std::uint32_t> held(neighbours, stream());
+  World world(stream(), graph.offsets, held.data(), grid);
   world.demand(bfs_start(world.state, 4'000, stream()));
   world.expand(passed);
   EXPECT_GT(bfs_next_frontier(world.state, stream()), 1'000U);
@@ -192,7 +188,8 @@ TEST_P(Bfs, PositionsPast32BitsAreReadWhereTheyLie) {
   const std::uint64_t edges = (1ull << 32) + 20;
   const ChunkGrid grid{edges, 4096, 64};
   const std::vector<std::uint64_t> offsets{0, edges, edges, edges, edges};
-  World world(device(), offsets, {}, grid);
+  const HugeArray neighbours(edges, stream());
+  World world(stream(), offsets, neighbours.data(), grid);
   const std::uint64_t here = 1ull << 31;
   const std::uint64_t there = 1ull << 32;
   const std::vector<std::uint64_t> chunks{grid.chunk_of(here), grid.chunk_of(there)};
@@ -200,8 +197,8 @@ TEST_P(Bfs, PositionsPast32BitsAreReadWhereTheyLie) {
   for (const std::uint64_t c : chunks) {
     const std::uint64_t first = grid.first_edge(c);
     leads_to[(c == chunks[0] ? here : there) - first] = c == chunks[0] ? 2 : 3;
-    device().copy(world.neighbours.data() + first, leads_to.data(),
-                  4 * (grid.first_edge(c + 1) - first));
+    copy(neighbours.data() + first, leads_to.data(), 4 * (grid.first_edge(c + 1) - first),
+         stream());
     std::fill(leads_to.begin(), leads_to.end(), 0);
   }
   world.demand(bfs_start(world.state, 0, stream()));

@@ -43,24 +43,23 @@ Answer serial_demand(const std::vector<std::uint32_t>& frontier,
   return answer;
 }
 
-Answer demand(Device& device, const std::vector<std::uint32_t>& frontier,
+Answer demand(Stream stream, const std::vector<std::uint32_t>& frontier,
               const std::vector<std::uint64_t>& offsets, const ChunkGrid& grid) {
   const std::uint64_t chunks = grid.chunks();
   const std::uint64_t most = frontier.size() + chunks;
-  const Array<std::uint32_t> held_frontier(device, frontier);
-  const Array<std::uint64_t> held_offsets(device, offsets);
-  const Array<std::uint32_t> vertices(device, most);
-  const Array<std::uint64_t> begins(device, most);
-  const Array<std::uint64_t> scan(device, most + 1);
-  const Array<std::uint64_t> items(device, chunks + 1);
-  const Array<std::uint64_t> edges(device, chunks);
-  const Array<std::uint64_t> bitmap(device, bitmap_words(chunks));
-  const Array<std::byte> workspace(
-      device, demand_workspace_bytes(frontier.size(), chunks, device.stream()));
+  const DeviceArray<std::uint32_t> held_frontier(frontier, stream);
+  const DeviceArray<std::uint64_t> held_offsets(offsets, stream);
+  const DeviceArray<std::uint32_t> vertices(most, stream);
+  const DeviceArray<std::uint64_t> begins(most, stream);
+  const DeviceArray<std::uint64_t> scan(most + 1, stream);
+  const DeviceArray<std::uint64_t> items(chunks + 1, stream);
+  const DeviceArray<std::uint64_t> edges(chunks, stream);
+  const DeviceArray<std::uint64_t> bitmap(bitmap_words(chunks), stream);
+  const DeviceArray<std::byte> workspace(demand_workspace_bytes(frontier.size(), chunks, stream),
+                                         stream);
   demand_of_frontier({held_frontier.data(), frontier.size()}, held_offsets.data(), grid,
                      {most, vertices.data(), begins.data(), scan.data()},
-                     {items.data(), edges.data(), bitmap.data()}, workspace.data(),
-                     device.stream());
+                     {items.data(), edges.data(), bitmap.data()}, workspace.data(), stream);
   Answer answer{vertices.read(), begins.read(), scan.read(),
                 items.read(),    edges.read(),  bitmap.read()};
   const std::uint64_t total = answer.items[chunks];
@@ -70,15 +69,15 @@ Answer demand(Device& device, const std::vector<std::uint32_t>& frontier,
   return answer;
 }
 
-std::vector<std::uint64_t> bitmap_alone(Device& device, const std::vector<std::uint32_t>& frontier,
+std::vector<std::uint64_t> bitmap_alone(Stream stream, const std::vector<std::uint32_t>& frontier,
                                         const std::vector<std::uint64_t>& offsets,
                                         const ChunkGrid& grid) {
-  const Array<std::uint32_t> held_frontier(device, frontier);
-  const Array<std::uint64_t> held_offsets(device, offsets);
-  const Array<std::uint64_t> bitmap(device,
-                                    std::vector<std::uint64_t>(bitmap_words(grid.chunks()), ~0ull));
+  const DeviceArray<std::uint32_t> held_frontier(frontier, stream);
+  const DeviceArray<std::uint64_t> held_offsets(offsets, stream);
+  const DeviceArray<std::uint64_t> bitmap(
+      std::vector<std::uint64_t>(bitmap_words(grid.chunks()), ~0ull), stream);
   chunks_of_frontier({held_frontier.data(), frontier.size()}, held_offsets.data(), grid,
-                     bitmap.data(), device.stream());
+                     bitmap.data(), stream);
   return bitmap.read();
 }
 
@@ -87,8 +86,8 @@ class Demand : public OnDevice {
   void expect_as_serial(const std::vector<std::uint32_t>& frontier,
                         const std::vector<std::uint64_t>& offsets, const ChunkGrid& grid) {
     const Answer expected = serial_demand(frontier, offsets, grid);
-    EXPECT_EQ(demand(device(), frontier, offsets, grid), expected);
-    EXPECT_EQ(bitmap_alone(device(), frontier, offsets, grid), expected.bitmap);
+    EXPECT_EQ(demand(stream(), frontier, offsets, grid), expected);
+    EXPECT_EQ(bitmap_alone(stream(), frontier, offsets, grid), expected.bitmap);
   }
 };
 

@@ -10,45 +10,46 @@
 namespace holdall::kernels {
 namespace {
 
-// One graph's state on a device, with room for any pass.
+// One graph's state on a device, with room for any pass. Edges start `skew` past an aligned
+// address.
 struct World {
-  World(Device& device, const Graph& graph, std::uint64_t skew = 0, std::uint64_t most_spans = 1000)
-      : device(device),
-        graph(graph),
+  World(Stream stream, const Graph& graph, std::uint64_t skew = 0, std::uint64_t most_spans = 1000)
+      : stream(stream),
         in(transpose(graph)),
-        out_offsets(device, graph.offsets),
-        in_offsets(device, in.offsets),
-        neighbours(device, in.neighbours, skew),
-        scores(device, graph.vertices()),
-        contributions(device, graph.vertices() + 1),
-        sums(device, graph.vertices()),
-        workspace(device, pagerank_workspace_bytes(in.edges(), most_spans, device.stream())),
+        out_offsets(graph.offsets, stream),
+        in_offsets(in.offsets, stream),
+        neighbours(in.edges() + skew, stream),
+        scores(graph.vertices(), stream),
+        contributions(graph.vertices() + 1, stream),
+        sums(graph.vertices(), stream),
+        workspace(pagerank_workspace_bytes(in.edges(), most_spans, stream), stream),
         state{.vertices = graph.vertices(),
               .in_offsets = in_offsets.data(),
               .out_offsets = out_offsets.data(),
-              .in_neighbours = neighbours.data(),
+              .in_neighbours = neighbours.data() + skew,
               .scores = scores.data(),
               .contributions = contributions.data(),
               .sums = sums.data(),
-              .workspace = workspace.data()} {}
-
-  void pull(const std::vector<EdgeSpan>& spans) {
-    const Array<EdgeSpan> held(device, spans);
-    pagerank_pull(state, {held.data(), spans.size(), edges_of(spans)}, device.stream());
-    device.wait();  // until the spans have been read
+              .workspace = workspace.data()} {
+    copy(neighbours.data() + skew, in.neighbours.data(), 4 * in.edges(), stream);
   }
 
-  Device& device;
-  const Graph& graph;
+  void pull(const std::vector<EdgeSpan>& spans) {
+    passes.emplace_back(spans, stream);
+    pagerank_pull(state, {passes.back().data(), spans.size(), edges_of(spans)}, stream);
+  }
+
+  Stream stream;
   Graph in;
-  Array<std::uint64_t> out_offsets;
-  Array<std::uint64_t> in_offsets;
-  Array<std::uint32_t> neighbours;
-  Array<float> scores;
-  Array<float> contributions;
-  Array<float> sums;
-  Array<std::byte> workspace;
+  DeviceArray<std::uint64_t> out_offsets;
+  DeviceArray<std::uint64_t> in_offsets;
+  DeviceArray<std::uint32_t> neighbours;
+  DeviceArray<float> scores;
+  DeviceArray<float> contributions;
+  DeviceArray<float> sums;
+  DeviceArray<std::byte> workspace;
   PagerankState state;
+  std::vector<DeviceArray<EdgeSpan>> passes;  // alive until they have run
 };
 
 // One iteration in double precision: new scores, and sum |new - old|.
@@ -77,7 +78,7 @@ TEST_P(Pagerank, EqualsTheSerialOneHoweverTheEdgesAreCut) {
   for (const Graph& graph : small_graphs()) {
     for (const std::uint64_t cuts : {0, 3, 300}) {
       SCOPED_TRACE(graph.name + ", cuts: " + std::to_string(cuts));
-      World world(device(), graph, random() % 4);
+      World world(stream(), graph, random() % 4);
       std::vector<double> expected(graph.vertices(), 1.0 / static_cast<double>(graph.vertices()));
       pagerank_start(world.state, stream());
       for (int iteration = 0; iteration < 5; ++iteration) {
@@ -100,16 +101,16 @@ TEST_P(Pagerank, ReadsOnlyTheEdgesOfThePass) {
   const Graph graph = small_graphs().back();
   std::mt19937_64 random(2);
   const std::vector<EdgeSpan> pass = random_passes(graph.edges(), 200, 2, random)[0];
-  World world(device(), graph);
+  World world(stream(), graph);
   std::vector<std::uint32_t> neighbours(graph.edges(),
                                         static_cast<std::uint32_t>(graph.vertices()));
   for (const EdgeSpan& span : pass) {
     std::copy_n(world.in.neighbours.begin() + static_cast<std::ptrdiff_t>(span.first), span.count,
                 neighbours.begin() + static_cast<std::ptrdiff_t>(span.first));
   }
-  device().copy(world.neighbours.data(), neighbours.data(), 4 * neighbours.size());
+  world.neighbours.write(neighbours);
   const float nan = std::numeric_limits<float>::quiet_NaN();  // what the other edges lead to
-  device().copy(world.contributions.data() + graph.vertices(), &nan, sizeof(nan));
+  copy(world.contributions.data() + graph.vertices(), &nan, sizeof(nan), stream());
 
   pagerank_start(world.state, stream());
   pagerank_begin(world.state, stream());
@@ -119,7 +120,7 @@ TEST_P(Pagerank, ReadsOnlyTheEdgesOfThePass) {
 
 TEST_P(Pagerank, GivesTheSameErrorForTheSameScores) {
   const Graph graph = small_graphs().back();
-  World world(device(), graph);
+  World world(stream(), graph);
   std::vector<double> errors;
   for (int i = 0; i < 3; ++i) {
     pagerank_start(world.state, stream());
@@ -133,7 +134,7 @@ TEST_P(Pagerank, GivesTheSameErrorForTheSameScores) {
 
 TEST_P(Pagerank, AnEmptyPassChangesNothing) {
   const Graph graph = small_graphs().back();
-  World world(device(), graph);
+  World world(stream(), graph);
   pagerank_start(world.state, stream());
   pagerank_begin(world.state, stream());
   world.pull({});
@@ -145,7 +146,7 @@ TEST_P(Pagerank, SkipsLongRunsOfVerticesWithoutEdges) {
   EdgeList edges;
   for (std::uint32_t i = 0; i < 100; ++i) edges.emplace_back(i, 250'000 + i * 5'000);
   const Graph graph = graph_of("far apart", 1'000'000, edges);
-  World world(device(), graph);
+  World world(stream(), graph);
   pagerank_start(world.state, stream());
   pagerank_begin(world.state, stream());
   world.pull({{0, 100}});
@@ -158,17 +159,17 @@ TEST_P(Pagerank, PositionsPast32BitsAreReadWhereTheyLie) {
   const std::uint64_t first_end = (1ull << 31) + 5;
   const std::uint64_t second_end = (1ull << 32) + 5;
   const std::vector<std::uint64_t> offsets{0, first_end, second_end, second_end + 10};
-  const Array<std::uint64_t> held_offsets(device(), offsets);
-  const Array<std::uint32_t> neighbours(device(), offsets.back());
-  const Array<float> contributions(device(), std::vector<float>{1.0F, 1000.0F, 1'000'000.0F});
-  const Array<float> sums(device(), std::vector<float>(3));
+  const DeviceArray<std::uint64_t> held_offsets(offsets, stream());
+  const HugeArray neighbours(offsets.back(), stream());
+  const DeviceArray<float> contributions({1.0F, 1000.0F, 1'000'000.0F}, stream());
+  const DeviceArray<float> sums({0.0F, 0.0F, 0.0F}, stream());
   const std::vector<EdgeSpan> spans{{first_end - 100, 200}, {second_end - 100, 110}};
-  const Array<EdgeSpan> held_spans(device(), spans);
+  const DeviceArray<EdgeSpan> held_spans(spans, stream());
   const std::vector<std::uint32_t> ones(200, 1);
   const std::vector<std::uint32_t> twos(110, 2);
-  device().copy(neighbours.data() + spans[0].first, ones.data(), 800);
-  device().copy(neighbours.data() + spans[1].first, twos.data(), 440);
-  const Array<std::byte> workspace(device(), pagerank_workspace_bytes(310, 2, stream()));
+  copy(neighbours.data() + spans[0].first, ones.data(), 800, stream());
+  copy(neighbours.data() + spans[1].first, twos.data(), 440, stream());
+  const DeviceArray<std::byte> workspace(pagerank_workspace_bytes(310, 2, stream()), stream());
   const PagerankState state{.vertices = 3,
                             .in_offsets = held_offsets.data(),
                             .out_offsets = held_offsets.data(),
