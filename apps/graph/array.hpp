@@ -14,6 +14,9 @@ namespace holdall::graph {
 // Throws GraphError with the number of bytes.
 [[noreturn]] void refuse_allocation(std::uint64_t count, std::size_t element_bytes);
 
+// Asks for huge pages where `memory` is long: arrays are read and written at random.
+void prefer_huge_pages(void* memory, std::size_t bytes);
+
 template <typename T>
 class Array {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -62,6 +65,7 @@ class Array {
 
   Array(std::uint64_t count, void* memory) : data_(static_cast<T*>(memory)), size_(count) {
     if (memory == nullptr) refuse_allocation(count, sizeof(T));
+    prefer_huge_pages(memory, bytes(count));
   }
 
   std::unique_ptr<T, Free> data_;

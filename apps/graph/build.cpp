@@ -1,0 +1,137 @@
+#include "apps/graph/build.hpp"
+
+#include <fmt/format.h>
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/enumerable_thread_specific.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cassert>
+#include <cstring>
+#include <string>
+
+#include "apps/graph/error.hpp"
+#include "apps/graph/scan.hpp"
+#include "apps/graph/sort.hpp"
+
+namespace holdall::graph {
+
+namespace {
+
+using Range = tbb::blocked_range<std::uint64_t>;
+
+// Calls `visit(from, to)` for every entry that the edges of `source` make. Entries go anywhere in
+// memory and each is an atomic step that others wait behind, so `far(v)` and then `near(v)` are
+// called some edges ahead for each vertex that will have one, to bring cache lines in.
+template <typename Far, typename Near, typename Visit>
+void for_each_entry(const EdgeSource& source, const BuildOptions& options, Far far, Near near,
+                    Visit visit) {
+  constexpr std::size_t far_ahead = 48, near_ahead = 24;
+  tbb::enumerable_thread_specific<std::vector<Edge>> scratch;
+  const auto each_end = [&](const Edge& edge, const auto& call) {
+    call(edge.from);
+    if (options.symmetrize) call(edge.to);
+  };
+  tbb::parallel_for(Range(0, source.blocks(), 1), [&](const Range& range) {
+    for (std::uint64_t block = range.begin(); block < range.end(); ++block) {
+      const std::span<const Edge> edges = source.read(block, scratch.local());
+      for (std::size_t i = 0; i < edges.size(); ++i) {
+        if (i + far_ahead < edges.size()) each_end(edges[i + far_ahead], far);
+        if (i + near_ahead < edges.size()) each_end(edges[i + near_ahead], near);
+        const auto [from, to] = edges[i];
+        if (from == to) {
+          if (!options.remove_self_loops) visit(from, to);
+          continue;
+        }
+        visit(from, to);
+        if (options.symmetrize) visit(to, from);
+      }
+    }
+  });
+}
+
+void prefetch(const void* line) { __builtin_prefetch(line, 1); }
+
+void check_memory(Bytes needed, Bytes memory, const std::string& what) {
+  if (needed <= memory) return;
+  throw GraphError(
+      fmt::format("{} needs {} of memory, and {} may be used; allow more, or number the vertices "
+                  "without gaps (compact) if ids are sparse",
+                  what, holdall::to_string(needed), holdall::to_string(memory)));
+}
+
+// Drops equal neighbours that stand side by side and closes the gaps.
+void deduplicate(Adjacency& adjacency) {
+  const std::uint64_t vertices = adjacency.offsets.size() - 1;
+  auto offsets = Array<std::uint64_t>::uninitialized(vertices + 1);
+  Vertex* const neighbours = adjacency.neighbours.data();
+
+  // 1. within each list
+  tbb::parallel_for(Range(0, vertices, 256), [&](const Range& range) {
+    for (std::uint64_t v = range.begin(); v < range.end(); ++v) {
+      Vertex* const begin = neighbours + adjacency.offsets[v];
+      Vertex* const end = neighbours + adjacency.offsets[v + 1];
+      offsets[v] = static_cast<std::uint64_t>(std::unique(begin, end) - begin);
+    }
+  });
+  offsets[vertices] = 0;
+  const std::uint64_t kept = exclusive_scan({offsets.data(), offsets.size()});
+
+  // 2. lists move left, over what is already free
+  for (std::uint64_t v = 0; v < vertices; ++v)
+    std::memmove(neighbours + offsets[v], neighbours + adjacency.offsets[v],
+                 (offsets[v + 1] - offsets[v]) * sizeof(Vertex));
+  adjacency.neighbours.shrink(kept);
+  adjacency.offsets = std::move(offsets);
+}
+
+}  // namespace
+
+Csr build_csr(const EdgeSource& source, const BuildOptions& options) {
+  const std::uint64_t vertices = source.vertices();
+  const Bytes memory = options.memory != 0 ? options.memory : available_memory();
+  const Bytes offset_bytes = (vertices + 1) * sizeof(std::uint64_t);
+  if (vertices == 0) throw GraphError("a graph of no vertices: there is nothing to build");
+  assert(vertices <= most_vertices);
+  check_memory(2 * offset_bytes, memory, fmt::format("a graph of {} vertices", vertices));
+
+  Csr csr;
+  csr.directed = !options.symmetrize;
+
+  // 1. count, each vertex one place to the right
+  Array<std::uint64_t>& offsets = csr.out.offsets;
+  offsets = Array<std::uint64_t>::zeros(vertices + 1);
+  const auto count_of = [&](Vertex v) {
+    return std::atomic_ref(offsets.data()[v + std::uint64_t{1}]);
+  };
+  const auto prefetch_count = [&](Vertex v) { prefetch(&offsets[v + std::uint64_t{1}]); };
+  for_each_entry(
+      source, options, prefetch_count, [](Vertex) {},
+      [&](Vertex from, Vertex) { count_of(from).fetch_add(1, std::memory_order_relaxed); });
+
+  // 2. offsets[v + 1] is where v's list starts
+  const std::uint64_t edges = exclusive_scan({offsets.data() + 1, vertices});
+  const Bytes transposed_bytes = csr.directed ? edges * sizeof(Vertex) : 0;
+  check_memory(2 * offset_bytes + edges * sizeof(Vertex) + transposed_bytes, memory,
+               fmt::format("a graph of {} vertices and {} edges", vertices, edges));
+
+  // 3. place; offsets[v + 1] ends where the list of v + 1 starts
+  csr.out.neighbours = Array<Vertex>::uninitialized(edges);
+  const auto prefetch_place = [&](Vertex v) {
+    prefetch(csr.out.neighbours.data() + count_of(v).load(std::memory_order_relaxed));
+  };
+  for_each_entry(source, options, prefetch_count, prefetch_place, [&](Vertex from, Vertex to) {
+    const std::uint64_t at = count_of(from).fetch_add(1, std::memory_order_relaxed);
+    if (at >= edges) throw GraphError("the edges changed while they were read; try again");
+    csr.out.neighbours[at] = to;
+  });
+
+  // 4. the order of placing was up to the threads
+  sort_lists(csr.out);
+  if (options.deduplicate) deduplicate(csr.out);
+  if (csr.directed) csr.transposed = transpose(csr.out);
+  return csr;
+}
+
+}  // namespace holdall::graph

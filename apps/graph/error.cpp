@@ -1,0 +1,27 @@
+#include "apps/graph/error.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace holdall::graph {
+
+namespace {
+
+std::string message(const std::filesystem::path& file, Place place, std::string_view problem,
+                    std::string_view remedy) {
+  std::string text = file.string();
+  if (const auto* line = std::get_if<Line>(&place)) text += fmt::format(", line {}", line->number);
+  if (const auto* byte = std::get_if<Byte>(&place)) text += fmt::format(", byte {}", byte->offset);
+  text += fmt::format(": {}", problem);
+  if (!remedy.empty()) text += fmt::format("; {}", remedy);
+  return text;
+}
+
+}  // namespace
+
+GraphError::GraphError(const std::filesystem::path& file, Place place, std::string_view problem,
+                       std::string_view remedy)
+    : Error(message(file, place, problem, remedy)), place_(place) {}
+
+}  // namespace holdall::graph

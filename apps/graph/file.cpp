@@ -1,0 +1,120 @@
+#include "apps/graph/file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "apps/graph/error.hpp"
+#include "apps/graph/pieces.hpp"
+
+namespace holdall::graph {
+
+namespace {
+
+[[noreturn]] void fail(const std::filesystem::path& path, std::string_view doing) {
+  const int reason = errno;
+  throw GraphError(path, {}, fmt::format("cannot {}: {}", doing, std::strerror(reason)),
+                   reason == ENOENT   ? "check the path"
+                   : reason == ENOSPC ? "free some space or write elsewhere"
+                   : reason == EACCES ? "check the permissions"
+                                      : "");
+}
+
+std::int64_t nanoseconds(const timespec& time) {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+}  // namespace
+
+File::File(std::filesystem::path path) : path_(std::move(path)) {
+  // Not blocking, so that a pipe without a writer is refused rather than waited for.
+  handle_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (handle_ < 0) fail(path_, "open it");
+  struct stat status {};
+  if (::fstat(handle_, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(handle_);
+    throw GraphError(path_, {}, "is no ordinary file", "put the graph into a file first");
+  }
+  bytes_ = static_cast<Bytes>(status.st_size);
+  modified_ns_ = nanoseconds(status.st_mtim);
+}
+
+File::~File() { ::close(handle_); }
+
+std::size_t File::read_some(Bytes offset, void* to, std::size_t bytes) const {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const ssize_t n = ::pread(handle_, static_cast<char*>(to) + done, bytes - done,
+                              static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail(path_, "read it");
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+void File::read(Bytes offset, void* to, std::size_t bytes) const {
+  const std::size_t done = read_some(offset, to, bytes);
+  if (done < bytes)
+    throw GraphError(path_, Byte{offset + done},
+                     fmt::format("the file ends, {} bytes early", bytes - done),
+                     "get the whole file");
+}
+
+void File::read_array(const FileArray& array, void* to) const {
+  for_each_piece(array.bytes(), [&](Bytes first, Bytes bytes) {
+    read(array.offset + first, static_cast<char*>(to) + first, bytes);
+  });
+}
+
+void File::check_unchanged() const {
+  struct stat status {};
+  if (::fstat(handle_, &status) != 0) fail(path_, "look at it");
+  if (static_cast<Bytes>(status.st_size) != bytes_ || nanoseconds(status.st_mtim) != modified_ns_)
+    throw GraphError(path_, {}, "the file was changed while it was read", "read it again");
+}
+
+NewFile::NewFile(std::filesystem::path path)
+    : path_(std::move(path)), unfinished_(path_.string() + ".unfinished") {
+  struct stat status {};
+  if (::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    throw GraphError(path_, {}, "is no ordinary file and cannot be replaced by a graph",
+                     "choose another name");
+  handle_ = ::open(unfinished_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (handle_ < 0) fail(path_, "create it");
+}
+
+NewFile::~NewFile() {
+  if (handle_ < 0) return;
+  ::close(handle_);
+  ::unlink(unfinished_.c_str());
+}
+
+void NewFile::write(Bytes offset, const void* from, std::size_t bytes) {
+  for (std::size_t done = 0; done < bytes;) {
+    const ssize_t n = ::pwrite(handle_, static_cast<const char*>(from) + done, bytes - done,
+                               static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail(path_, "write it");
+    done += static_cast<std::size_t>(n);
+  }
+}
+
+void NewFile::resize(Bytes bytes) {
+  if (::ftruncate(handle_, static_cast<off_t>(bytes)) != 0) fail(path_, "write it");
+}
+
+void NewFile::finish() {
+  if (::fsync(handle_) != 0) fail(path_, "write it");
+  if (::rename(unfinished_.c_str(), path_.c_str()) != 0) fail(path_, "name it");
+  ::close(std::exchange(handle_, -1));
+}
+
+}  // namespace holdall::graph

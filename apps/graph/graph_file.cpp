@@ -1,0 +1,264 @@
+#include "apps/graph/graph_file.hpp"
+
+#include <fmt/format.h>
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_reduce.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "apps/graph/error.hpp"
+#include "apps/graph/hold.hpp"
+#include "apps/graph/pieces.hpp"
+#include "apps/graph/readers.hpp"
+
+namespace holdall::graph {
+
+namespace {
+
+constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+
+bool starts_with(std::string_view head, std::string_view mark) {
+  return head.size() >= mark.size() &&
+         std::equal(mark.begin(), mark.end(), head.begin(), [](char a, char b) {
+           return std::tolower(static_cast<unsigned char>(a)) ==
+                  std::tolower(static_cast<unsigned char>(b));
+         });
+}
+
+// A first word by which a file of another kind is known.
+struct Stranger {
+  std::string_view mark;
+  std::string_view problem;
+  std::string_view remedy;
+};
+constexpr Stranger strangers[] = {
+    {"\x1f\x8b", "is packed by gzip", "unpack it first: gunzip"},
+    {"\x28\xb5\x2f\xfd", "is packed by zstd", "unpack it first: unzstd"},
+    {"BZh", "is packed by bzip2", "unpack it first: bunzip2"},
+    {"\xfd"
+     "7zXZ",
+     "is packed by xz", "unpack it first: unxz"},
+    {"PK\x03\x04", "is a zip archive", "unpack it first: unzip"},
+    {"\xff\xfe", "is text of 16 bits a character", "save it as UTF-8"},
+    {"\xfe\xff", "is text of 16 bits a character", "save it as UTF-8"},
+    {"\x89HOL", "is a .hold file that was altered, by a transfer as text perhaps", "copy it again"},
+};
+
+bool is_text(std::string_view head) {
+  return std::ranges::none_of(head, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte == 0x7f || (byte < ' ' && !(byte >= '\t' && byte <= '\r'));
+  });
+}
+
+GraphFile described(const File& file, Format format) {
+  GraphFile graph;
+  graph.path = file.path();
+  graph.format = format;
+  graph.bytes = file.bytes();
+  graph.modified_ns = file.modified_ns();
+  return graph;
+}
+
+void check_same(const File& file, const GraphFile& graph) {
+  if (file.bytes() != graph.bytes || file.modified_ns() != graph.modified_ns)
+    throw GraphError(graph.path, {}, "the file was changed since it was opened",
+                     "open it again, or restore it");
+}
+
+}  // namespace
+
+std::string_view to_string(Format format) {
+  switch (format) {
+    case Format::text:
+      return "edge list";
+    case Format::matrix_market:
+      return "Matrix Market";
+    case Format::serialized:
+      return "GAP .sg";
+    case Format::hold:
+      return ".hold";
+  }
+  return "unknown";
+}
+
+GraphFile open_graph(const std::filesystem::path& path) {
+  const File file(path);
+  if (file.bytes() == 0) throw GraphError(path, {}, "the file is empty; expected a graph");
+  std::string head(std::min(file.bytes(), Bytes{4096}), '\0');
+  file.read(0, head.data(), head.size());
+
+  const std::string_view magic(reinterpret_cast<const char*>(hold_magic.data()), hold_magic.size());
+  if (head.starts_with(magic)) return open_hold(file);
+  for (const Stranger& stranger : strangers)
+    if (head.starts_with(stranger.mark))
+      throw GraphError(path, {}, stranger.problem, stranger.remedy);
+  if (starts_with(head, "%%MatrixMarket")) return described(file, Format::matrix_market);
+  if (is_text(head)) return described(file, Format::text);
+  if (head[0] == 0 || head[0] == 1) return open_serialized(file);
+  throw GraphError(path, Byte{0},
+                   "is of no known kind; expected edge-list text, Matrix Market, GAP .sg or .hold");
+}
+
+GraphFile open_hold(const File& file) {
+  if (file.bytes() < hold_header_bytes)
+    throw GraphError(file.path(), Byte{file.bytes()},
+                     fmt::format("the file ends inside its header of {} bytes", hold_header_bytes),
+                     "get the whole file");
+  HoldBlock block;
+  file.read(0, block.data(), block.size());
+  const auto decoded = decode(block);
+  if (const auto* fault = std::get_if<HoldFault>(&decoded))
+    throw GraphError(file.path(), Byte{fault->at}, fault->problem,
+                     "write the file anew with this version");
+  const auto& header = std::get<HoldHeader>(decoded);
+  if (header.file_bytes != file.bytes())
+    throw GraphError(
+        file.path(), Byte{std::min(header.file_bytes, file.bytes())},
+        fmt::format("the file has {} bytes; its header says {}", file.bytes(), header.file_bytes),
+        "get the whole file");
+  GraphFile graph = described(file, Format::hold);
+  graph.directed = header.directed;
+  graph.vertices = header.vertices;
+  graph.edges = header.edges;
+  graph.out = {header.array(HoldHeader::out_offsets), header.array(HoldHeader::out_neighbours)};
+  graph.in = graph.out;
+  if (graph.directed)
+    graph.in = {header.array(HoldHeader::in_offsets), header.array(HoldHeader::in_neighbours)};
+  graph.original_ids = header.array(HoldHeader::original_ids);
+  return graph;
+}
+
+GraphFile open_serialized(const File& file) {
+  constexpr Bytes header_bytes = 17;
+  if (file.bytes() < header_bytes)
+    throw GraphError(file.path(), Byte{file.bytes()},
+                     "is of no known kind; a GAP .sg, the nearest, has 17 bytes at the least");
+  unsigned char header[header_bytes];
+  file.read(0, header, sizeof(header));
+  GraphFile graph = described(file, Format::serialized);
+  graph.directed = header[0] != 0;
+  std::memcpy(&graph.edges, header + 1, 8);
+  std::memcpy(&graph.vertices, header + 9, 8);
+  if (graph.vertices == 0 || graph.vertices > most_vertices / 2)
+    throw GraphError(file.path(), Byte{9},
+                     fmt::format("read as a GAP .sg, it has {} vertices; expected 1 to {}",
+                                 graph.vertices, most_vertices / 2),
+                     "check that it is a graph");
+  if (graph.edges > file.bytes())
+    throw GraphError(file.path(), Byte{1},
+                     fmt::format("read as a GAP .sg, it has {} edges, in a file of {} bytes",
+                                 graph.edges, file.bytes()),
+                     "check that it is a graph, and whole");
+
+  graph.out.offsets = {header_bytes, 8, graph.vertices + 1};
+  graph.out.neighbours = {graph.out.offsets.end(), 4, graph.edges};
+  graph.in = graph.out;
+  if (graph.directed) {
+    graph.in.offsets = {graph.out.neighbours.end(), 8, graph.vertices + 1};
+    graph.in.neighbours = {graph.in.offsets.end(), 4, graph.edges};
+  }
+  const Bytes expected = graph.in.neighbours.end();
+  if (expected == file.bytes()) return graph;
+  const Bytes weights = graph.edges * 4 * (graph.directed ? 2 : 1);
+  if (expected + weights == file.bytes())
+    throw GraphError(file.path(), {}, "is a weighted GAP graph (.wsg), which is not read",
+                     "convert it to .sg");
+  throw GraphError(file.path(), Byte{std::min(expected, file.bytes())},
+                   fmt::format("read as a GAP .sg of {} vertices and {} edges it should have {} "
+                               "bytes, and has {}",
+                               graph.vertices, graph.edges, expected, file.bytes()),
+                   "get the whole file");
+}
+
+Array<std::uint64_t> load_offsets(const GraphFile& graph, const FileAdjacency& adjacency) {
+  const File file(graph.path);
+  check_same(file, graph);
+  const FileArray& array = adjacency.offsets;
+  auto offsets = Array<std::uint64_t>::uninitialized(array.count);
+  file.read_array(array, offsets.data());
+
+  const std::uint64_t edges = adjacency.neighbours.count;
+  using Range = tbb::blocked_range<std::uint64_t>;
+  const std::uint64_t bad = tbb::parallel_reduce(
+      Range(1, array.count, 1 << 16), offsets[0] == 0 ? none : 0,
+      [&](const Range& range, std::uint64_t least) {
+        for (std::uint64_t i = range.begin(); i < range.end(); ++i)
+          if (offsets[i] < offsets[i - 1] || offsets[i] > edges) return std::min(least, i);
+        return least;
+      },
+      [](std::uint64_t a, std::uint64_t b) { return std::min(a, b); });
+  if (bad != none) {
+    const std::string problem = bad == 0 ? "the first offset is {0}; expected 0"
+                                : offsets[bad] > edges
+                                    ? "offset {1} is {0}, past the {2} edges"
+                                    : "offset {1} is {0}, less than the one before";
+    throw GraphError(graph.path, Byte{array.offset + bad * array.element_bytes},
+                     fmt::format(fmt::runtime(problem), offsets[bad], bad, edges),
+                     "the file is damaged; get it again");
+  }
+  if (offsets[array.count - 1] != edges)
+    throw GraphError(graph.path, Byte{array.end() - array.element_bytes},
+                     fmt::format("the last offset is {}; expected the number of edges, {}",
+                                 offsets[array.count - 1], edges),
+                     "the file is damaged; get it again");
+  return offsets;
+}
+
+void check_unchanged(const GraphFile& graph) { check_same(File(graph.path), graph); }
+
+namespace {
+
+// Ids below `below` where given, and the checksum of a .hold.
+void check_array(const File& file, const GraphFile& graph, const FileArray& array,
+                 std::uint64_t below) {
+  std::atomic<std::uint64_t> checksum = 0, bad = none;
+  for_each_piece(array.bytes(), [&](Bytes first, Bytes bytes) {
+    std::vector<std::byte> piece(bytes);
+    file.read(array.offset + first, piece.data(), bytes);
+    if (graph.format == Format::hold) checksum += piece_checksum(piece, first / piece_bytes);
+    for (Bytes at = 0; below != none && at + sizeof(Vertex) <= bytes; at += sizeof(Vertex)) {
+      Vertex id;
+      std::memcpy(&id, piece.data() + at, sizeof(id));
+      if (id < below) continue;
+      for (std::uint64_t known = bad; first + at < known;)
+        if (bad.compare_exchange_weak(known, first + at)) break;
+      break;
+    }
+  });
+  if (bad != none)
+    throw GraphError(graph.path, Byte{array.offset + bad},
+                     fmt::format("a neighbour is outside the {} vertices", graph.vertices),
+                     "the file is damaged; get it again");
+  if (graph.format == Format::hold && checksum != array.checksum)
+    throw GraphError(
+        graph.path, Byte{array.offset},
+        fmt::format("the array of {} bytes here does not match its checksum", array.bytes()),
+        "the file is damaged; get it again");
+}
+
+}  // namespace
+
+void check_contents(const GraphFile& graph) {
+  if (!graph.in_place()) return;
+  const File file(graph.path);
+  check_same(file, graph);
+  const auto check_adjacency = [&](const FileAdjacency& adjacency) {
+    (void)load_offsets(graph, adjacency);
+    check_array(file, graph, adjacency.offsets, none);
+    check_array(file, graph, adjacency.neighbours, graph.vertices);
+  };
+  check_adjacency(graph.out);
+  if (graph.directed) check_adjacency(graph.in);
+  check_array(file, graph, graph.original_ids, none);
+  file.check_unchanged();
+}
+
+}  // namespace holdall::graph
