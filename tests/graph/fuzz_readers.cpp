@@ -1,0 +1,191 @@
+// Whatever bytes a file holds, a reader answers with a graph or a GraphError.
+//
+// A libFuzzer target for a longer run:
+//   clang++ -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -DHOLDALL_LIBFUZZER -I.
+//     tests/graph/fuzz_readers.cpp apps/graph/*.cpp engine/vmm/bytes.cpp -ltbb -lfmt -o fuzz
+// As a test it runs seeds of every format and some thousands of seeded changes to them.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "apps/graph/error.hpp"
+#include "apps/graph/graph_file.hpp"
+#include "apps/graph/load.hpp"
+
+namespace {
+
+// A file in memory, made once.
+class Scratch {
+ public:
+  Scratch() : handle_(::memfd_create("fuzz", MFD_CLOEXEC)) {
+    if (handle_ < 0) std::abort();
+  }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(handle_); }
+  void fill(const std::uint8_t* data, std::size_t size) const {
+    if (::ftruncate(handle_, 0) != 0 || ::pwrite(handle_, data, size, 0) != ssize_t(size))
+      std::abort();
+  }
+
+ private:
+  int handle_;
+};
+
+// Follows every neighbour, so that one out of range is a touch out of range.
+void walk(const holdall::graph::Csr& csr) {
+  for (std::uint64_t v = 0; v < csr.vertices(); ++v) {
+    for (const auto to : csr.out.of(v))
+      if (to >= csr.vertices()) std::abort();
+    for (const auto from : csr.in().of(v))
+      if (from >= csr.vertices()) std::abort();
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace holdall::graph;
+  static const Scratch scratch;
+  scratch.fill(data, size);
+  const bool odd = size % 2 != 0;  // of the options, one set for each half of the inputs
+  try {
+    walk(load_graph(scratch.path(), {.symmetrize = odd,
+                                     .deduplicate = odd,
+                                     .remove_self_loops = odd,
+                                     .compact = !odd,
+                                     .memory = std::uint64_t{4} << 20}));
+  } catch (const GraphError&) {
+  }
+  try {
+    check_contents(open_graph(scratch.path()));
+  } catch (const GraphError&) {
+  }
+  return 0;
+}
+
+#ifndef HOLDALL_LIBFUZZER
+
+#include <cstring>
+#include <random>
+#include <span>
+
+#include "apps/graph/hold.hpp"
+#include "apps/graph/write.hpp"
+#include "tests/graph/language.hpp"
+
+namespace holdall::graph {
+namespace {
+
+void feed(const std::string& bytes) {
+  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+}
+
+std::string bytes_of(const Csr& csr, std::string_view name) {
+  const TemporaryFile file(name);
+  write_graph(csr, file.path());
+  return file.contents();
+}
+
+const std::vector<std::string>& seeds() {
+  static const std::vector<std::string> all = [] {
+    const Edges edges = {{0, 1}, {0, 2}, {1, 2}, {3, 0}, {3, 3}, {0, 1}};
+    return std::vector<std::string>{
+        "0 1\n1 2\n2 3\n",
+        "# name 4 3 1\n0\t1\r\n1,2\r\n2 3 0.5",
+        "% sym\n1 2\n2 3\n",
+        "4 5\n0 1\n1 2\n2 3\n3 0\n0 2\n",
+        "source,target\n7,4000000000\n",
+        "%%MatrixMarket matrix coordinate real symmetric\n% c\n3 3 2\n2 1 5\n3 3 -1e5\n",
+        bytes_of(directed(4, edges), "g.sg"),
+        bytes_of(undirected(4, edges), "g.sg"),
+        bytes_of(undirected(4, edges), "g.hold"),
+        bytes_of(directed(4, edges), "g.hold"),
+    };
+  }();
+  return all;
+}
+
+class Mutator {
+ public:
+  explicit Mutator(std::uint64_t seed) : random_(seed) {}
+
+  // One to four changes, most of them among the first bytes or where arrays begin.
+  std::string mutate(std::string bytes) {
+    for (std::uint64_t n = 1 + random_() % 4; n > 0 && !bytes.empty(); --n) {
+      const std::size_t at = place(bytes.size());
+      switch (random_() % 7) {
+        case 0:
+          bytes[at] = static_cast<char>(random_());
+          break;
+        case 1:
+          bytes[at] = "0123456789 \n\r\t,-#%.eE"[random_() % 21];
+          break;
+        case 2:
+          bytes.resize(at);
+          break;
+        case 3:
+          bytes.erase(at, 1 + random_() % 8);
+          break;
+        case 4:
+          bytes.insert(at, bytes.substr(place(bytes.size()), 1 + random_() % 8));
+          break;
+        case 5:
+          number(bytes, at, std::uint64_t{1} << random_() % 64);
+          break;
+        default:
+          number(bytes, at, random_() % 16 - 8);
+      }
+    }
+    return bytes;
+  }
+
+ private:
+  std::size_t place(std::size_t size) {
+    std::size_t at = random_() % (random_() % 4 == 0 ? 4096 : 160);
+    if (random_() % 3 == 0) at += (random_() % 5) << 21;
+    return at % size;
+  }
+  static void number(std::string& bytes, std::size_t at, std::uint64_t value) {
+    std::memcpy(bytes.data() + at, &value, std::min<std::size_t>(8, bytes.size() - at));
+  }
+
+  std::mt19937_64 random_;
+};
+
+TEST(Fuzz, seeds_are_graphs) {
+  for (const std::string& seed : seeds()) {
+    const TemporaryFile file("g", seed);
+    EXPECT_GT(load_graph(file.path(), {.compact = true}).edges(), 0u);
+    feed(seed);
+  }
+}
+
+TEST(Fuzz, changed_seeds_are_graphs_or_errors) {
+  Mutator mutator(1);
+  for (const std::string& seed : seeds()) {
+    const bool big = seed.size() > 1'000'000;
+    for (int i = 0; i < (big ? 100 : 500); ++i) feed(mutator.mutate(seed));
+  }
+}
+
+// A header whose checksum is right lets changes through to what lies behind it.
+TEST(Fuzz, changed_headers_with_a_right_checksum_are_graphs_or_errors) {
+  Mutator mutator(2);
+  for (const std::string& seed : seeds()) {
+    if (seed.size() < 1'000'000) continue;
+    for (int i = 0; i < 150; ++i) {
+      std::string bytes = mutator.mutate(seed);
+      if (bytes.size() < 4096) continue;
+      const std::uint64_t sum = piece_checksum(std::as_bytes(std::span(bytes)).first(4088), 0);
+      std::memcpy(bytes.data() + 4088, &sum, sizeof(sum));
+      feed(bytes);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace holdall::graph
+
+#endif
