@@ -3,10 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-<<<<<<< HEAD
-=======
 #include <array>
->>>>>>> graph
 #include <charconv>
 
 #include "apps/graph/build.hpp"
@@ -25,58 +22,10 @@ constexpr std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-<<<<<<< HEAD
-// Word `k` of the random words of edge `i`.
-struct Words {
-  std::uint64_t start;
-  Words(std::uint64_t seed, std::uint64_t i) : start(mix(mix(seed + golden) + i * golden)) {}
-  std::uint64_t operator[](std::uint64_t k) const { return mix(start + (k + 1) * golden); }
-};
-
-// A permutation of the numbers of `scale` bits: each step (an odd factor, a shift folded back) can
-// be undone.
-std::uint64_t relabel(std::uint64_t v, unsigned scale, std::uint64_t seed) {
-  const std::uint64_t mask = (std::uint64_t{1} << scale) - 1;
-  for (std::uint64_t round = 0; round < 4; ++round) {
-    const std::uint64_t key = mix(~seed + round * golden);
-    v = ((v ^ (key >> 32)) * (key | 1)) & mask;
-    v ^= v >> ((scale + 1) / 2);
-  }
-  return v;
-}
-
-=======
->>>>>>> graph
 // Where a level's draw of 32 bits falls: A, then B, then C, then the rest.
 constexpr std::uint64_t percent(std::uint64_t n) { return (n << 32) / 100; }
 constexpr std::uint64_t to_a = percent(57), to_b = percent(57 + 19), to_c = percent(57 + 19 + 19);
 
-<<<<<<< HEAD
-Edge kron_edge(const Generator& generator, std::uint64_t i) {
-  const Words words(generator.seed, i);
-  std::uint64_t from = 0, to = 0, word = 0;
-  for (unsigned level = 0; level < generator.scale; ++level) {
-    word = level % 2 == 0 ? words[level / 2] : word >> 32;
-    const std::uint64_t draw = word & 0xffffffff;
-    const bool past_a = draw >= to_a, past_b = draw >= to_b, past_c = draw >= to_c;
-    from = from << 1 | (past_b ? 1 : 0);
-    to = to << 1 | ((past_a != past_b) != past_c ? 1 : 0);
-  }
-  return {static_cast<Vertex>(relabel(from, generator.scale, generator.seed)),
-          static_cast<Vertex>(relabel(to, generator.scale, generator.seed))};
-}
-
-Edge urand_edge(const Generator& generator, std::uint64_t i) {
-  const std::uint64_t word = Words(generator.seed, i)[0];
-  const unsigned drop = 32 - generator.scale;
-  return {static_cast<Vertex>(word >> 32 >> drop),
-          static_cast<Vertex>((word & 0xffffffff) >> drop)};
-}
-
-class GeneratedEdges final : public EdgeSource {
- public:
-  explicit GeneratedEdges(const Generator& generator) : generator_(generator) {}
-=======
 // What all edges of a graph share.
 class Drawing {
  public:
@@ -136,28 +85,19 @@ class GeneratedEdges final : public EdgeSource {
  public:
   explicit GeneratedEdges(const Generator& generator)
       : generator_(generator), drawing_(generator) {}
->>>>>>> graph
   std::uint64_t vertices() const override { return generator_.vertices(); }
   std::uint64_t blocks() const override { return (generator_.edges() + block - 1) / block; }
   std::span<const Edge> read(std::uint64_t index, std::vector<Edge>& scratch) const override {
     const std::uint64_t first = index * block;
     scratch.resize(std::min(block, generator_.edges() - first));
-<<<<<<< HEAD
-    for (std::uint64_t i = 0; i < scratch.size(); ++i)
-      scratch[i] = generate_edge(generator_, first + i);
-=======
     for (std::uint64_t i = 0; i < scratch.size(); ++i) scratch[i] = drawing_.edge(first + i);
->>>>>>> graph
     return scratch;
   }
 
  private:
   static constexpr std::uint64_t block = 1 << 15;
   Generator generator_;
-<<<<<<< HEAD
-=======
   Drawing drawing_;
->>>>>>> graph
 };
 
 constexpr std::string_view kron = "kron:", urand = "urand:";
@@ -200,12 +140,7 @@ std::string to_string(const Generator& generator) {
 }
 
 Edge generate_edge(const Generator& generator, std::uint64_t i) {
-<<<<<<< HEAD
-  return generator.kind == Generator::Kind::kron ? kron_edge(generator, i)
-                                                 : urand_edge(generator, i);
-=======
   return Drawing(generator).edge(i);
->>>>>>> graph
 }
 
 Csr generate(const Generator& generator, Bytes memory) {
