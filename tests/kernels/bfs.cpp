@@ -186,14 +186,14 @@ TEST_P(Bfs, ReadsOnlyTheEdgesOfThePass) {
 TEST_P(Bfs, PositionsPast32BitsAreReadWhereTheyLie) {
   // One list that goes past 2^32, of which two chunks are passed.
   const std::uint64_t edges = (1ull << 32) + 20;
-  const ChunkGrid grid{edges, 4096, 64};
+  const ChunkGrid grid{edges, 1_MiB, 64};
   const std::vector<std::uint64_t> offsets{0, edges, edges, edges, edges};
   const HugeArray neighbours(edges, stream());
   World world(stream(), offsets, neighbours.data(), grid);
   const std::uint64_t here = 1ull << 31;
   const std::uint64_t there = 1ull << 32;
   const std::vector<std::uint64_t> chunks{grid.chunk_of(here), grid.chunk_of(there)};
-  std::vector<std::uint32_t> leads_to(1024);
+  std::vector<std::uint32_t> leads_to(1_MiB / 4);
   for (const std::uint64_t c : chunks) {
     const std::uint64_t first = grid.first_edge(c);
     leads_to[(c == chunks[0] ? here : there) - first] = c == chunks[0] ? 2 : 3;
