@@ -1,5 +1,6 @@
 #include "apps/graph/compact.hpp"
 
+#include <fmt/format.h>
 #include <oneapi/tbb/enumerable_thread_specific.h>
 #include <oneapi/tbb/parallel_for.h>
 
@@ -11,10 +12,15 @@
 
 namespace holdall::graph {
 
-CompactEdges::CompactEdges(const EdgeSource& source)
-    : source_(source),
-      occurs_(Array<std::uint64_t>::zeros((source.vertices() + 63) / 64)),
-      before_(Array<std::uint64_t>::uninitialized(occurs_.size())) {
+CompactEdges::CompactEdges(const EdgeSource& source, Bytes memory) : source_(source) {
+  const std::uint64_t words = (source.vertices() + 63) / 64;
+  if (2 * words * sizeof(std::uint64_t) > memory)
+    throw GraphError(fmt::format(
+        "compacting ids up to {} needs {} of memory, and {} may be used; "
+        "allow more",
+        source.vertices() - 1, holdall::to_string(16 * words), holdall::to_string(memory)));
+  occurs_ = Array<std::uint64_t>::zeros(words);
+  before_ = Array<std::uint64_t>::uninitialized(words);
   tbb::enumerable_thread_specific<std::vector<Edge>> scratch;
   const auto mark = [&](Vertex id) {
     const std::atomic_ref word(occurs_[id / 64]);

@@ -9,7 +9,8 @@ namespace holdall::graph {
 // a quarter byte for each id up to the greatest, and what original_ids() takes.
 class CompactEdges final : public EdgeSource {
  public:
-  explicit CompactEdges(const EdgeSource& source);  // which must outlive this
+  // `source` must outlive this. Throws GraphError where it takes more than `memory` bytes.
+  CompactEdges(const EdgeSource& source, Bytes memory);
 
   std::uint64_t vertices() const override { return vertices_; }
   std::uint64_t blocks() const override { return source_.blocks(); }

@@ -98,7 +98,7 @@ Csr build_loaded(const EdgeSource& source, const LoadOptions& options, bool undi
                            .remove_self_loops = options.remove_self_loops,
                            .memory = options.memory};
   if (!options.compact) return build_csr(source, build);
-  const CompactEdges compact(source);
+  const CompactEdges compact(source, options.memory != 0 ? options.memory : available_memory());
   Csr csr = build_csr(compact, build);
   csr.original_ids = compact.original_ids();
   return csr;

@@ -14,6 +14,11 @@ TEST(Compact, numbers_ids_anew_in_their_order_and_keeps_them) {
       std::ranges::equal(csr.original_ids, std::vector<Vertex>{7, 63, 64, 100, 4000000000}));
 }
 
+TEST(Compact, past_the_memory_allowed_is_refused) {
+  expect_says(complaint_about("0 4294967295\n", {.compact = true, .memory = 64_MiB}),
+              "needs 1 GiB of memory, and 64 MiB may be used");
+}
+
 TEST(Compact, ids_without_gaps_stay) {
   const Csr csr = parsed("0 1\n2 0\n", {.compact = true});
   EXPECT_EQ(edges_of(csr), (Edges{{0, 1}, {2, 0}}));

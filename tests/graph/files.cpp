@@ -1,6 +1,8 @@
 // Opening graphs in place, and all that can be wrong with a binary file.
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <csignal>
 #include <cstring>
 
 #include "apps/graph/graph_file.hpp"
@@ -248,6 +250,20 @@ TEST(Writing, leaves_nothing_behind_when_it_fails) {
   expect_says(complaint([] { write_graph(directed(2, {}), "/dev/full", Output::text); }),
               "no ordinary file");
   expect_says(complaint([&] { convert(file.path(), file.path()); }), "check the path");
+  EXPECT_TRUE(std::filesystem::is_empty(file.path().parent_path()));
+}
+
+// A limit on the size of files stands in for a full disk.
+TEST(Writing, what_cannot_be_written_whole_is_not_written) {
+  const TemporaryFile file("g.hold");
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit little{1 << 20, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &little), 0);
+  const std::string message = complaint([&] { write_graph(directed(4, edges), file.path()); });
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  expect_says(message, "cannot write it");
   EXPECT_TRUE(std::filesystem::is_empty(file.path().parent_path()));
 }
 

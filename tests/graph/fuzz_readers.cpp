@@ -96,7 +96,7 @@ const std::vector<std::string>& seeds() {
         "# name 4 3 1\n0\t1\r\n1,2\r\n2 3 0.5",
         "% sym\n1 2\n2 3\n",
         "4 5\n0 1\n1 2\n2 3\n3 0\n0 2\n",
-        "source,target\n7,4000000000\n",
+        "source,target\n7,70000\n",
         "%%MatrixMarket matrix coordinate real symmetric\n% c\n3 3 2\n2 1 5\n3 3 -1e5\n",
         bytes_of(directed(4, edges), "g.sg"),
         bytes_of(undirected(4, edges), "g.sg"),
