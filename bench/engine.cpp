@@ -1,0 +1,191 @@
+// What paging costs. On a GPU where there is one; sizes are smaller on the host driver. Rates are of bytes that cross the
+// link; the raw copy stands beside them.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "engine/engine.hpp"
+
+namespace holdall {
+namespace {
+
+bool on_gpu() {
+  static const bool yes = vmm::cuda_available();
+  return yes;
+}
+
+Bytes budget() { return on_gpu() ? 4_GiB : 128_MiB; }
+
+Config config(Bytes memory, Bytes chunk) {
+  Config config;
+  config.memory = memory;
+  config.host_memory = on_gpu() ? 48_GiB : 2_GiB;
+  config.chunk = chunk;
+  return config;
+}
+
+double rate(Bytes bytes, std::chrono::steady_clock::duration time) {
+  return static_cast<double>(bytes) / std::chrono::duration<double>(time).count();
+}
+
+// Best of five: bytes a second between the backing of `range` and `resident` chunks of it, straight through the driver.
+double raw_rate(Engine& engine, Range<std::byte>& range, bool in, bool out) {
+  vmm::Driver& driver = engine.driver();
+  const Stream streams[] = {engine.stream(), engine.stream()};
+  const Bytes half = std::min<Bytes>(engine.memory() / 4, 1_GiB);
+  const Lease lease = engine.acquire(streams[0], {read(range, 0, 2 * half)});
+  engine.synchronize(streams[0]);
+  std::byte* const host = engine.contents(range);
+  double best = 0;
+  for (int i = 0; i < 5; ++i) {
+    const auto began = std::chrono::steady_clock::now();
+    for (Bytes at = 0; at < half; at += range.chunk_bytes()) {
+      if (in)
+        vmm::check(driver.copy(range.data() + at, host + at, range.chunk_bytes(), streams[0]), "copy in");
+      if (out)
+        vmm::check(driver.copy(host + half + at, range.data() + half + at, range.chunk_bytes(), streams[1]),
+                   "copy out");
+    }
+    for (const Stream stream : streams) engine.synchronize(stream);
+    best = std::max(best, rate((in + out) * half, std::chrono::steady_clock::now() - began));
+  }
+  return best;
+}
+
+// How near to the link's rate is a cold sequential sweep over four times the budget? Argument: MiB a chunk; whether each
+// chunk is dirtied.
+void sweep(benchmark::State& state) {
+  const Bytes chunk = static_cast<Bytes>(state.range(0)) << 20;
+  const bool dirty = state.range(1);
+  Engine engine(config(budget(), chunk));
+  auto range = engine.reserve<std::byte>(4 * budget(), {.name = "swept", .backing = pinned()});
+  (void)engine.contents(range);
+  const Stream stream = engine.stream();
+  const double raw = raw_rate(engine, range, true, dirty);
+  const Bytes step = std::max<Bytes>(chunk, 32_MiB);
+  Bytes moved = 0;
+  std::chrono::steady_clock::duration time{};
+  const auto once = [&] {
+    for (Bytes at = 0; at < range.size(); at += step) {
+      const auto lease = engine.acquire(stream, {dirty ? write(range, at, step) : read(range, at, step)});
+      for (Bytes c = at; c < at + step; c += chunk)
+        if (dirty) vmm::check(engine.driver().fill(range.data() + c, 1, 4096, stream), "touch");
+    }
+    engine.synchronize(stream);
+  };
+  once();  // frames are made, everything is as it will be
+  for (auto _ : state) {
+    const Stats before = engine.stats();
+    const auto began = std::chrono::steady_clock::now();
+    once();
+    time += std::chrono::steady_clock::now() - began;
+    const Stats after = engine.stats();
+    moved += after.bytes_in - before.bytes_in + after.bytes_out - before.bytes_out;
+  }
+  state.counters["GB/s"] = rate(moved, time) / 1e9;
+  state.counters["raw_GB/s"] = raw / 1e9;
+  state.counters["of_raw"] = rate(moved, time) / raw;
+}
+BENCHMARK(sweep)
+    ->ArgNames({"MiB", "dirty"})
+    ->ArgsProduct({{2, 4, 8, 16, 64}, {0, 1}})
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(2)
+    ->UseRealTime();
+
+// How long is one fault, from the call to the moment at which a kernel may start (copy included)? Argument: MiB a chunk.
+void fault(benchmark::State& state) {
+  const Bytes chunk = static_cast<Bytes>(state.range(0)) << 20;
+  const std::uint64_t frames = 32;
+  Engine engine(config(frames * chunk, chunk));
+  auto range = engine.reserve<std::byte>(4 * frames * chunk, {.name = "faulted", .backing = pinned()});
+  (void)engine.contents(range);
+  const Stream stream = engine.stream();
+  std::uint64_t next = 0;
+  const auto touch = [&] {
+    const auto lease = engine.acquire(stream, {read(range, next++ % range.chunks() * chunk, 1)});
+    engine.synchronize(stream);
+  };
+  for (std::uint64_t i = 0; i < 2 * frames; ++i) touch();
+  std::vector<double> us;
+  for (auto _ : state) {
+    const auto began = std::chrono::steady_clock::now();
+    touch();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    state.SetIterationTime(seconds);
+    us.push_back(seconds * 1e6);
+  }
+  std::ranges::sort(us);
+  state.counters["median_us"] = us[us.size() / 2];
+  state.counters["p99_us"] = us[us.size() * 99 / 100];
+}
+BENCHMARK(fault)->ArgName("MiB")->Arg(2)->Arg(8)->Iterations(2000)->UseManualTime();
+
+// What does a lease on chunks that are resident cost? Argument: chunks a lease.
+void hit(benchmark::State& state) {
+  static std::unique_ptr<Engine> engine;
+  static Range<std::byte> range;
+  const auto chunks = static_cast<std::uint64_t>(state.range(0));
+  const Bytes chunk = 2_MiB;
+  if (state.thread_index() == 0) {
+    const auto threads = static_cast<std::uint64_t>(state.threads());
+    engine = std::make_unique<Engine>(config((threads * chunks + 4) * chunk, chunk));
+    range = engine->reserve<std::byte>(threads * chunks * chunk, {.name = "hit"});
+    const Stream stream = engine->stream();
+    const auto lease = engine->acquire(stream, {write(range)});
+  }
+  Stream stream;
+  bool made = false;
+  const Bytes first = static_cast<std::uint64_t>(state.thread_index()) * chunks * chunk;
+  for (auto _ : state) {
+    if (!made) {  // after the start barrier, so the engine is there
+      stream = engine->stream();
+      made = true;
+    }
+    const auto lease = engine->acquire(stream, {read(range, first, chunks * chunk)});
+    benchmark::DoNotOptimize(&lease);
+  }
+  state.SetItemsProcessed(state.iterations());
+  if (state.thread_index() == 0) {
+    range = {};
+    engine.reset();
+  }
+}
+BENCHMARK(hit)->ArgName("chunks")->Arg(1)->Arg(16)->Arg(64)->Iterations(200000);
+BENCHMARK(hit)->ArgName("chunks")->Arg(1)->Threads(8)->Iterations(200000)->UseRealTime();
+
+// How fast is a pinned backing ready for use?
+void pinned_backing(benchmark::State& state) {
+  Engine engine(config(budget(), 8_MiB));
+  const Bytes bytes = on_gpu() ? 16_GiB : 512_MiB;
+  double best = 0;
+  for (auto _ : state) {
+    const auto began = std::chrono::steady_clock::now();
+    auto range = engine.reserve<std::byte>(bytes, {.name = "pinned", .backing = pinned()});
+    benchmark::DoNotOptimize(engine.contents(range));
+    best = std::max(best, rate(bytes, std::chrono::steady_clock::now() - began));
+  }
+  state.counters["GB/s"] = best / 1e9;
+}
+BENCHMARK(pinned_backing)->Unit(benchmark::kMillisecond)->Iterations(2)->UseRealTime();
+
+// How long does it take to reserve 16 TiB, and what does it cost a chunk?
+void reserve(benchmark::State& state) {
+  Engine engine(config(budget(), 8_MiB));
+  for (auto _ : state) {
+    auto range = engine.reserve<std::byte>(16_TiB, {.name = "huge"});
+    benchmark::DoNotOptimize(range.data());
+  }
+  state.counters["bytes_a_chunk"] = sizeof(Chunk);
+}
+BENCHMARK(reserve)->Unit(benchmark::kMillisecond)->Iterations(3)->UseRealTime();
+
+}  // namespace
+}  // namespace holdall
+
+BENCHMARK_MAIN();
