@@ -1,6 +1,7 @@
 // MRU: evicts the chunk that was used last. The best there is on a cyclic sweep, where that chunk
 // is needed again latest of all: Chou and DeWitt, "An evaluation of buffer management strategies
 // for relational database systems", VLDB 1985. No parameters.
+// A search steps over the newest chunks that are in use, one by one.
 #include "policies/built_in.hpp"
 #include "policies/list.hpp"
 #include "policies/slab.hpp"

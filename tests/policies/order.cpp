@@ -99,6 +99,20 @@ TEST_F(Order, ANewcomerIsFoundWhenAllOthersAreRefused) {
   EXPECT_LE(asked, 129u);
 }
 
+TEST_F(Order, AppendedChunksAreAskedFirstWhenAllOthersAreRefused) {
+  fill(1000);
+  pin(0, 999);
+  order.erase(nodes, 999);
+  EXPECT_EQ(find(), none);
+  EvictionOrder other;
+  other.push_back(nodes, 999);
+  order.append(nodes, other);
+  EXPECT_TRUE(other.empty());
+  asked = 0;
+  EXPECT_EQ(find(), 999u);
+  EXPECT_LE(asked, 129u);
+}
+
 // 99 % refused, and replaced in turn: the first search asks them all, the others few.
 TEST_F(Order, AsksFewOfManyRefused) {
   fill(100'000);
