@@ -27,9 +27,10 @@ void free(void* at, Stream stream) noexcept {
 }
 
 void copy(void* to, const void* from, Bytes bytes, Stream stream) {
-  if (bytes == 0) return;
   if (!stream.on_host()) return gpu::copy(to, from, bytes, stream);
-  launch_and_wait(stream, [=] { std::memcpy(to, from, bytes); });
+  launch_and_wait(stream, [=] {
+    if (bytes > 0) std::memcpy(to, from, bytes);
+  });
 }
 
 }  // namespace holdall::kernels

@@ -14,7 +14,7 @@ void free(void* at, Stream) noexcept { static_cast<void>(cudaFree(at)); }
 
 void copy(void* to, const void* from, Bytes bytes, Stream stream) {
   const OnDeviceOf device(stream);
-  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream.cuda()));
+  if (bytes > 0) check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream.cuda()));
   check(cudaStreamSynchronize(stream.cuda()));
 }
 

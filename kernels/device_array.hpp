@@ -21,7 +21,8 @@ namespace holdall::kernels {
 // is a GPU's and the library was built without CUDA.
 void* allocate(Bytes bytes, Stream stream);
 void free(void* at, Stream stream) noexcept;  // once the stream has run dry
-// Between the device and this process, either way, after the stream's work so far. Waits.
+// Between the device and this process, either way, after the stream's work so far. Waits, even
+// for no bytes.
 void copy(void* to, const void* from, Bytes bytes, Stream stream);
 
 template <typename T>
