@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/access.hpp"
+#include "engine/spin_lock.hpp"
 
 namespace holdall {
 
@@ -60,7 +61,7 @@ class AccessLog {
   static constexpr std::size_t shards = 64;
   static constexpr std::size_t long_shard = 4096;
   struct alignas(64) Shard {
-    std::mutex lock;
+    SpinLock lock;
     std::vector<AccessLogEntry> entries;
   };
   static std::size_t this_shard() {

@@ -10,7 +10,6 @@
 #include <string>
 #include <variant>
 
-#include "engine/chunk.hpp"
 #include "engine/vmm/bytes.hpp"
 
 namespace holdall {
@@ -21,10 +20,11 @@ class Backing {
 
   // Whether it holds contents for every chunk from the start; if not, a chunk never written back reads as zeros.
   virtual bool full() const = 0;
-  // Pinned memory with the chunk's contents, which copies may run from and to; nullptr: use read and write.
-  // `to_write`: take a place for it if it has none. May wait for memory that is being made. Throws OutOfHostMemory.
-  virtual std::byte* address(Chunk& chunk, std::uint64_t index, bool to_write) {
-    (void)chunk, (void)index, (void)to_write;
+  // Pinned memory with the contents of `chunk`, which copies may run from and to; nullptr: use read and write.
+  // `slot` is the backing's own to keep, 0 at first. `to_write`: take a place for it if it has none.
+  // May wait for memory that is being made. Throws OutOfHostMemory.
+  virtual std::byte* address(std::uint64_t chunk, std::uint32_t& slot, bool to_write) {
+    (void)chunk, (void)slot, (void)to_write;
     return nullptr;
   }
   // Bytes from `offset` of the range. Called by several threads at once. Throws BackingError.
@@ -35,8 +35,8 @@ class Backing {
   virtual bool outlives_range() const { return false; }
   // Makes what was written durable. Throws BackingError.
   virtual void flush() {}
-  // The chunk's contents are not wanted any more.
-  virtual void forget(Chunk& chunk) { (void)chunk; }
+  // The contents of a chunk with a slot are not wanted any more.
+  virtual void forget(std::uint32_t& slot) { (void)slot; }
 };
 
 struct PinnedBacking {};  // all of the range in pinned host memory, made in the background

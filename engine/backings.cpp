@@ -19,9 +19,9 @@ class Pinned : public Backing {
         array_(memory, bytes, fmt::format("the pinned backing of '{}'", name)) {}
 
   bool full() const override { return handed_out_; }
-  std::byte* address(Chunk&, std::uint64_t index, bool) override {
-    array_.wait(index * chunk_bytes_, chunk_bytes_);
-    return array_.data() + index * chunk_bytes_;
+  std::byte* address(std::uint64_t chunk, std::uint32_t&, bool) override {
+    array_.wait(chunk * chunk_bytes_, chunk_bytes_);
+    return array_.data() + chunk * chunk_bytes_;
   }
   void read(Bytes offset, std::span<std::byte> to) override {
     array_.wait(offset, to.size());
@@ -49,15 +49,15 @@ class Zeros : public Backing {
   explicit Zeros(PinnedSlots& slots) : slots_(slots) {}
 
   bool full() const override { return false; }
-  std::byte* address(Chunk& chunk, std::uint64_t, bool to_write) override {
-    if (!chunk.slot && to_write) chunk.slot = slots_.take();
-    return chunk.slot ? slots_.address(chunk.slot) : nullptr;
+  std::byte* address(std::uint64_t, std::uint32_t& slot, bool to_write) override {
+    if (!slot && to_write) slot = slots_.take();
+    return slot ? slots_.address(slot) : nullptr;
   }
   void read(Bytes, std::span<std::byte> to) override { std::memset(to.data(), 0, to.size()); }
   void write(Bytes, std::span<const std::byte>) override {}
-  void forget(Chunk& chunk) override {
-    if (chunk.slot) slots_.give(chunk.slot);
-    chunk.slot = 0;
+  void forget(std::uint32_t& slot) override {
+    if (slot) slots_.give(slot);
+    slot = 0;
   }
 
  private:

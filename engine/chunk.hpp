@@ -9,7 +9,7 @@
 
 namespace holdall {
 
-struct alignas(64) Chunk {
+struct alignas(32) Chunk {
   enum State : std::uint64_t {
     cold,         // not mapped, or not there yet
     resident,     // mapped to a device frame that holds its contents
@@ -20,16 +20,21 @@ struct alignas(64) Chunk {
 
   std::atomic<std::uint64_t> word{0};
   std::atomic<std::uint64_t> ready{0};  // ticket of the copy that fills it, in its device's copy-in queue
-  // The rest belongs to the pager.
-  vmm::Frame frame{};
-  std::uint32_t slot = 0;     // 1 + the slot of a pooled backing; 0: none yet
-  std::uint32_t place = 0;    // in its device's list of resident chunks
-  bool stored = false;        // the backing holds its contents; false: zeros, unless the backing is full
-  bool next_victim = false;   // chosen to leave, being cleaned ahead
-  bool cleaning = false;      // a write-back is in flight
-  bool keep = false;          // advised to stay
 };
-static_assert(sizeof(Chunk) == 64, "metadata: 64 bytes a chunk");
+
+// What the pager alone knows of a chunk; apart from the word, so that hits and the pager's notes of them do not pass one
+// cache line to and fro.
+struct alignas(32) ChunkNotes {
+  vmm::Frame frame{};
+  std::uint32_t slot = 0;    // 1 + the slot of a pooled backing; 0: none yet
+  std::uint32_t place = 0;   // in its device's list of resident chunks
+  std::uint8_t home = 0;     // 1 + the device where it is resident; 0: none
+  bool stored = false;       // the backing holds its contents; false: zeros, unless the backing is full
+  bool next_victim = false;  // chosen to leave, being cleaned ahead
+  bool cleaning = false;     // a write-back is in flight
+  bool keep = false;         // advised to stay
+};
+static_assert(sizeof(Chunk) + sizeof(ChunkNotes) == 64, "metadata: 64 bytes a chunk");
 
 // The parts of a word.
 struct ChunkWord {

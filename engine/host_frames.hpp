@@ -17,7 +17,7 @@ class HostFrames : public Backing {
   ~HostFrames() override;
 
   bool full() const override { return true; }
-  std::byte* address(Chunk&, std::uint64_t index, bool) override { return alias_ + index * bytes_; }
+  std::byte* address(std::uint64_t chunk, std::uint32_t&, bool) override { return alias_ + chunk * bytes_; }
   void read(Bytes offset, std::span<std::byte> to) override;
   void write(Bytes offset, std::span<const std::byte> from) override;
   std::byte* contents() const { return alias_; }

@@ -165,7 +165,7 @@ Pager::~Pager() {
   for (auto& device : devices_)
     if (device->landing) (void)driver_->unreserve(device->landing, device->landing_bytes);
   for (auto& range : ranges_)
-    if (range->table) munmap(range->table, range->chunks * sizeof(Chunk));
+    if (range->table) munmap(range->table, range->table_bytes());
   try {
     if (trace_) trace_->close();
     if (timeline_) timeline_->write(config_.timeline);
@@ -391,12 +391,11 @@ void Pager::advise(const Access& part, Advice advice) {
   call([this, &needs, advice] {
     for (const Need& need : needs)
       for (std::uint64_t i = need.run.first; i < need.run.first + need.run.count; ++i) {
-        Chunk& chunk = need.range->table[i];
-        chunk.keep = advice == Advice::keep;
-        const ChunkWord word = ChunkWord::of(chunk);
-        if (advice == Advice::do_not_need && word.state() == Chunk::resident && !chunk.next_victim) {
-          chunk.next_victim = true;
-          device_at(word.device()).next_victims.push_front({need.range, i});
+        ChunkNotes& notes = need.range->notes[i];
+        notes.keep = advice == Advice::keep;
+        if (advice == Advice::do_not_need && notes.home && !notes.next_victim) {
+          notes.next_victim = true;
+          device_at(notes.home - 1).next_victims.push_front({need.range, i});
         }
       }
     return true;
@@ -443,13 +442,14 @@ RangeState& Pager::reserve(Bytes bytes, const RangeOptions& options) {
                       "smaller chunks (--chunk)",
                       state.name, to_string(state.chunk_bytes), to_string(largest)),
           state.chunk_bytes, largest);
-    const Bytes table_bytes = state.chunks * sizeof(Chunk);
+    const Bytes table_bytes = state.table_bytes();
     void* const table = mmap(nullptr, table_bytes, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (table == MAP_FAILED)
       throw OutOfHostMemory(fmt::format("no {} for the chunk table of '{}': use bigger chunks",
                                         to_string(table_bytes), state.name));
     state.table = static_cast<Chunk*>(table);
+    state.notes = reinterpret_cast<ChunkNotes*>(state.table + state.chunks);
     const Bytes reserved = state.chunks * state.chunk_bytes;
     try {
       const vmm::Status status = driver_->reserve(state.base, reserved, 0, state.name);
@@ -681,19 +681,18 @@ void Pager::note_hits(const Need& need, std::uint64_t lease, std::int64_t time) 
   writes_seen_ |= write;
   std::uint64_t hits = 0;
   for (std::uint64_t i = need.run.first; i < need.run.first + need.run.count; ++i) {
-    Chunk& chunk = need.range->table[i];
-    const ChunkWord word = ChunkWord::of(chunk);
-    if (word.state() != Chunk::resident) {
+    ChunkNotes& notes = need.range->notes[i];
+    if (!notes.home) {
       // Left since (the log runs behind), or read in place.
       hits += need.kind != Access::in_place;
       continue;
     }
     ++hits;
-    chunk.next_victim = false;
-    device_at(word.device())
+    notes.next_victim = false;
+    device_at(notes.home - 1)
         .policy->accessed(key(*need.range, i),
                           {need.range->chunk_bytes, write, false, Request::never});
-    trace(*need.range, i, word.device(), need.kind, 0, lease, time);
+    trace(*need.range, i, notes.home - 1, need.kind, 0, lease, time);
   }
   need.range->counters.hits += hits;
 }
@@ -812,7 +811,7 @@ void Pager::release_range(RangeState& range) {
       const Resident at = device->resident[i];
       if (at.range != &range) continue;
       (void)mapper_.unmap(range.address(at.chunk), range.chunk_bytes);
-      device->pool.give(range.chunk_bytes, range.table[at.chunk].frame);
+      device->pool.give(range.chunk_bytes, range.notes[at.chunk].frame);
       remove_resident(range, at.chunk, device->index);
     }
   if (auto* const frames = dynamic_cast<HostFrames*>(range.backing.get()))
@@ -820,12 +819,12 @@ void Pager::release_range(RangeState& range) {
       if (frames->mapped(i)) (void)frames->unmap(i, range.address(i));
   if (range.backing && !range.backing->full())
     for (std::uint64_t i = 0; i < range.chunks; ++i)
-      if (range.table[i].slot) range.backing->forget(range.table[i]);
+      if (range.notes[i].slot) range.backing->forget(range.notes[i].slot);
   range.backing.reset();
   (void)driver_->unreserve(range.base, range.chunks * range.chunk_bytes);
   range.base = nullptr;
   // The table stays as zeros, all cold: a stale handle finds nothing to pin.
-  (void)madvise(range.table, range.chunks * sizeof(Chunk), MADV_DONTNEED);
+  (void)madvise(range.table, range.table_bytes(), MADV_DONTNEED);
 }
 
 }  // namespace holdall

@@ -238,6 +238,7 @@ class Pager {
   void take_back(const Victim& victim);
   void start_copy_out(RangeState& range, std::uint64_t chunk, int device, std::uint64_t& ticket);
   bool start_write_back(RangeState& range, std::uint64_t chunk, int device);
+  bool finish_write_back(bool wait);
   bool finish_write_backs(bool wait);
   void note_write_back(RangeState& range, std::uint64_t chunk);
   void write_back(std::span<Victim> victims);
@@ -252,7 +253,7 @@ class Pager {
   void shrink(Device& device);
 
   static constexpr std::size_t slice = 8;        // chunks that are mapped before their copies start
-  static constexpr std::size_t clean_ahead_of = 16;
+  static constexpr std::size_t clean_ahead_of = 32;
   static constexpr std::int64_t spin_ns = 50'000;  // before sleeping, where there are cores to spare
 
   std::unique_ptr<vmm::Driver> driver_;

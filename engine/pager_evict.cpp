@@ -13,7 +13,8 @@ namespace holdall {
 
 void Pager::add_resident(RangeState& range, std::uint64_t chunk, int device) {
   Device& d = device_at(device);
-  range.table[chunk].place = static_cast<std::uint32_t>(d.resident.size());
+  range.notes[chunk].place = static_cast<std::uint32_t>(d.resident.size());
+  range.notes[chunk].home = static_cast<std::uint8_t>(device + 1);
   d.resident.push_back({&range, chunk});
   d.resident_bytes += range.chunk_bytes;
   range.counters.resident += range.chunk_bytes;
@@ -21,9 +22,10 @@ void Pager::add_resident(RangeState& range, std::uint64_t chunk, int device) {
 
 void Pager::remove_resident(RangeState& range, std::uint64_t chunk, int device) {
   Device& d = device_at(device);
-  const std::uint32_t place = range.table[chunk].place;
+  const std::uint32_t place = range.notes[chunk].place;
+  range.notes[chunk].home = 0;
   d.resident[place] = d.resident.back();
-  d.resident[place].range->table[d.resident[place].chunk].place = place;
+  d.resident[place].range->notes[d.resident[place].chunk].place = place;
   d.resident.pop_back();
   d.resident_bytes -= range.chunk_bytes;
   range.counters.resident -= range.chunk_bytes;
@@ -36,19 +38,18 @@ std::optional<Pager::Victim> Pager::choose_victim(int device) {
     std::optional<Resident> found;
     while (!d.next_victims.empty() && !found) {
       const Resident at = d.next_victims.front();
-      Chunk& chunk = at.range->table[at.chunk];
-      const ChunkWord word = ChunkWord::of(chunk);
-      const bool good = chunk.next_victim && word.state() == Chunk::resident && word.device() == device;
-      if (good && word.pins() == 0) found = at;
-      chunk.next_victim = false;
+      ChunkNotes& notes = at.range->notes[at.chunk];
+      const bool good = notes.next_victim && notes.home == device + 1;
+      if (good && ChunkWord::of(at.range->table[at.chunk]).pins() == 0) found = at;
+      notes.next_victim = false;
       d.next_victims.pop_front();
     }
     if (!found) {
       const auto may = [&](Key key) {
         const Resident at = chunk_of(key);
-        const Chunk& chunk = at.range->table[at.chunk];
-        const ChunkWord word = ChunkWord::of(chunk);
-        return word.state() == Chunk::resident && word.pins() == 0 && (even_kept || !chunk.keep);
+        const ChunkWord word = ChunkWord::of(at.range->table[at.chunk]);
+        return word.state() == Chunk::resident && word.pins() == 0 &&
+               (even_kept || !at.range->notes[at.chunk].keep);
       };
       const std::optional<Key> key = d.policy->victim(may);
       if (key) found = chunk_of(*key);
@@ -59,7 +60,7 @@ std::optional<Pager::Victim> Pager::choose_victim(int device) {
       continue;
     }
     Chunk& chunk = found->range->table[found->chunk];
-    if (chunk.cleaning) finish_write_backs(true);
+    while (found->range->notes[found->chunk].cleaning) finish_write_back(true);
     if (!try_mark_leaving(chunk, false)) continue;  // pinned in between
     d.policy->removed(key(*found->range, found->chunk));
     Victim victim;
@@ -90,7 +91,7 @@ void Pager::start_copy_out(RangeState& range, std::uint64_t index, int device, s
   try {
     // A copy in that has not ended would race with the copy out.
     vmm::check(d.in.wait(chunk.ready), "wait for a copy in");
-    if (std::byte* const to = range.backing->address(chunk, index, true)) {
+    if (std::byte* const to = range.backing->address(index, range.notes[index].slot, true)) {
       vmm::check(driver_->copy(to, range.address(index), bytes, d.out.stream()),
                  fmt::format("copy chunk {} of '{}' to its backing", index, range.name));
       vmm::check(d.out.submit(ticket), "submit a copy out");
@@ -113,19 +114,19 @@ void Pager::start_copy_out(RangeState& range, std::uint64_t index, int device, s
 }
 
 void Pager::note_write_back(RangeState& range, std::uint64_t chunk) {
-  range.table[chunk].stored = true;
+  range.notes[chunk].stored = true;
   ++range.counters.write_backs;
   range.counters.bytes_out += range.stored_bytes(chunk);
 }
 
 // Writes a resident chunk back while it stays; false if it is pinned or clean.
 bool Pager::start_write_back(RangeState& range, std::uint64_t index, int device) {
-  Chunk& chunk = range.table[index];
-  if (chunk.cleaning || !try_take_dirty(chunk)) return false;
+  ChunkNotes& notes = range.notes[index];
+  if (notes.cleaning || !try_take_dirty(range.table[index])) return false;
   std::uint64_t ticket = 0;
   start_copy_out(range, index, device, ticket);
   if (ticket) {
-    chunk.cleaning = true;
+    notes.cleaning = true;
     write_backs_.push_back({&range, index, device, ticket, now_ns()});
   } else {
     note_write_back(range, index);
@@ -133,32 +134,34 @@ bool Pager::start_write_back(RangeState& range, std::uint64_t index, int device)
   return true;
 }
 
-// Settles write-backs that have ended, in order; `wait`: all. Whether any did.
+// Settles the oldest write-back; `wait`: even if it has not ended. False: there is none to settle.
+bool Pager::finish_write_back(bool wait) {
+  if (write_backs_.empty()) return false;
+  const WriteBack first = write_backs_.front();
+  CopyQueue& queue = device_at(first.device).out;
+  vmm::Status status = vmm::Status::ok;
+  if (wait)
+    status = queue.wait(first.ticket);
+  else if (!queue.passed(first.ticket) && (status = driver_->health(first.device)) == vmm::Status::ok)
+    return false;
+  write_backs_.pop_front();
+  first.range->notes[first.chunk].cleaning = false;
+  if (status == vmm::Status::ok) {
+    note_write_back(*first.range, first.chunk);
+  } else {
+    mark_dirty(first.range->table[first.chunk]);
+    write_back_error_ = status;
+  }
+  if (timeline_)
+    timeline_->add("copy out", fmt::format("copy out {}", first.device), first.range->name, 1, first.began,
+                   now_ns());
+  return true;
+}
+
+// Settles all that have ended, or simply all. Whether there were any.
 bool Pager::finish_write_backs(bool wait) {
   bool any = false;
-  while (!write_backs_.empty()) {
-    const WriteBack& first = write_backs_.front();
-    CopyQueue& queue = device_at(first.device).out;
-    vmm::Status status = vmm::Status::ok;
-    if (wait)
-      status = queue.wait(first.ticket);
-    else if (!queue.passed(first.ticket) &&
-             (status = driver_->health(first.device)) == vmm::Status::ok)
-      break;
-    Chunk& chunk = first.range->table[first.chunk];
-    chunk.cleaning = false;
-    if (status == vmm::Status::ok) {
-      note_write_back(*first.range, first.chunk);
-    } else {
-      mark_dirty(chunk);
-      write_back_error_ = status;
-    }
-    if (timeline_)
-      timeline_->add("copy out", fmt::format("copy out {}", first.device), first.range->name, 1,
-                     first.began, now_ns());
-    write_backs_.pop_front();
-    any = true;
-  }
+  while (finish_write_back(wait)) any = true;
   return any;
 }
 
@@ -222,9 +225,9 @@ void Pager::leave(std::span<Victim> victims) {
     if (status != vmm::Status::ok) break;
     for (std::size_t k = i; k < end; ++k) {
       Chunk& chunk = range.table[victims[k].chunk];
-      victims[k].frame = std::exchange(chunk.frame, vmm::Frame{});
+      victims[k].frame = std::exchange(range.notes[victims[k].chunk].frame, vmm::Frame{});
       remove_resident(range, victims[k].chunk, victims[k].device);
-      chunk.next_victim = false;
+      range.notes[victims[k].chunk].next_victim = false;
       publish(chunk, Chunk::cold, 0, 0, false);
       if (!victims[k].discard) ++range.counters.evictions;
     }
@@ -273,7 +276,7 @@ void Pager::restore(Victim& victim) {
     victim.frame = {};
     return poison(range, victim.chunk, victim.device);
   }
-  chunk.frame = std::exchange(victim.frame, vmm::Frame{});
+  range.notes[victim.chunk].frame = std::exchange(victim.frame, vmm::Frame{});
   publish(chunk, Chunk::resident, victim.device, 0, false);
   add_resident(range, victim.chunk, victim.device);
   device_at(victim.device)
@@ -326,7 +329,7 @@ void Pager::leave_for_peers(std::span<Victim> victims) {
       if (mapper_.map(at, bytes, frame) == vmm::Status::ok) {
         if (mapper_.set_access(at, bytes, place) == vmm::Status::ok) {
           remove_resident(range, victim.chunk, victim.device);
-          victim.frame = std::exchange(chunk.frame, frame);
+          victim.frame = std::exchange(range.notes[victim.chunk].frame, frame);
           chunk.ready = 0;
           publish(chunk, Chunk::resident, victim.to_peer, 0, word.dirty());
           add_resident(range, victim.chunk, victim.to_peer);
@@ -337,7 +340,7 @@ void Pager::leave_for_peers(std::span<Victim> victims) {
         (void)mapper_.unmap(at, bytes);
       }
       // Back to where it was.
-      if (mapper_.map(at, bytes, chunk.frame) != vmm::Status::ok ||
+      if (mapper_.map(at, bytes, range.notes[victim.chunk].frame) != vmm::Status::ok ||
           mapper_.set_access(at, bytes, {vmm::Place::device, victim.device}) != vmm::Status::ok)
         poison(range, victim.chunk, victim.device);
     }
@@ -364,10 +367,9 @@ std::byte* Pager::landing_of(Device& device, Bytes bytes) {
 
 // The chunk's mapping is in doubt: it is not used again, nor is its frame.
 void Pager::poison(RangeState& range, std::uint64_t index, int device) {
-  Chunk& chunk = range.table[index];
-  if (static_cast<std::uint64_t>(chunk.frame)) remove_resident(range, index, device);
-  chunk.frame = {};
-  publish(chunk, Chunk::poisoned, 0, 0, false);
+  if (range.notes[index].home) remove_resident(range, index, device);
+  range.notes[index].frame = {};
+  publish(range.table[index], Chunk::poisoned, 0, 0, false);
 }
 
 // Writes back what is likely to be evicted next, so that a fault finds clean victims.
@@ -380,14 +382,14 @@ void Pager::clean_ahead(Device& device) {
   for (; ahead < clean_ahead_of && ahead < device.resident.size() / 2; ++ahead) {
     const auto may = [&](Key key) {
       const Resident at = chunk_of(key);
-      const Chunk& chunk = at.range->table[at.chunk];
-      const ChunkWord word = ChunkWord::of(chunk);
-      return word.state() == Chunk::resident && word.pins() == 0 && !chunk.next_victim && !chunk.keep;
+      const ChunkWord word = ChunkWord::of(at.range->table[at.chunk]);
+      const ChunkNotes& notes = at.range->notes[at.chunk];
+      return word.state() == Chunk::resident && word.pins() == 0 && !notes.next_victim && !notes.keep;
     };
     const std::optional<Key> key = device.policy->victim(may);
     if (!key) return;
     const Resident at = chunk_of(*key);
-    at.range->table[at.chunk].next_victim = true;
+    at.range->notes[at.chunk].next_victim = true;
     device.next_victims.push_back(at);
     try {
       start_write_back(*at.range, at.chunk, device.index);

@@ -430,15 +430,15 @@ void Pager::fill(std::span<Incoming> incoming) {
   };
   // 1. zeros, and what lies in pinned memory
   for (Incoming& in : incoming) {
-    Chunk& chunk = in.range->table[in.chunk];
+    ChunkNotes& notes = in.range->notes[in.chunk];
     if (in.kind == Access::overwrite) continue;
-    if (!chunk.stored && !in.range->backing->full()) {
+    if (!notes.stored && !in.range->backing->full()) {
       zero(in, 0);
       continue;
     }
     const Bytes bytes = in.range->stored_bytes(in.chunk);
     in.copied = bytes;
-    if (const std::byte* const from = in.range->backing->address(chunk, in.chunk, false)) {
+    if (const std::byte* const from = in.range->backing->address(in.chunk, notes.slot, false)) {
       copies[static_cast<std::size_t>(in.device)].push_back(
           {in.range->address(in.chunk), from, bytes});
       zero(in, bytes);
@@ -526,9 +526,9 @@ void Pager::settle(const Incoming& in, std::uint64_t pins, std::uint64_t lease, 
   Chunk& chunk = in.range->table[in.chunk];
   const bool dirty = pins && writes(in.kind);
   writes_seen_ |= dirty;
-  chunk.frame = in.frame;
+  in.range->notes[in.chunk].frame = in.frame;
+  in.range->notes[in.chunk].next_victim = false;
   chunk.ready = in.ready;
-  chunk.next_victim = false;
   add_resident(*in.range, in.chunk, in.device);
   device_at(in.device).policy->inserted(
       key(*in.range, in.chunk), {in.range->chunk_bytes, dirty, prefetched, Request::never});

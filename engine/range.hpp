@@ -41,7 +41,8 @@ struct RangeState {
   Bytes bytes = 0;        // as asked
   Bytes chunk_bytes = 0;
   std::uint64_t chunks = 0;
-  Chunk* table = nullptr;  // [chunks], zero pages until touched
+  Chunk* table = nullptr;       // [chunks], zero pages until touched
+  ChunkNotes* notes = nullptr;  // [chunks], behind the table
   Cold cold = Cold::unmapped;
   bool writable = true;
   std::shared_ptr<Backing> backing;
@@ -49,6 +50,7 @@ struct RangeState {
   std::atomic<std::uint32_t> read_ahead{0};  // chunks; advise(sequential)
   Counters counters;
 
+  Bytes table_bytes() const { return chunks * (sizeof(Chunk) + sizeof(ChunkNotes)); }
   std::byte* address(std::uint64_t chunk) const { return base + chunk * chunk_bytes; }
   // The last chunk's backing may end before the chunk does.
   Bytes stored_bytes(std::uint64_t chunk) const {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engine/range.hpp"
+#include "engine/spin_lock.hpp"
 #include "engine/thread_leases.hpp"
 #include "engine/vmm/driver.hpp"
 
@@ -28,7 +29,7 @@ struct PinnedRun {
 };
 
 // What a lease holds. Lives in its StreamUse, which uses it again.
-struct LeaseRecord {
+struct alignas(64) LeaseRecord {
   StreamUse* use = nullptr;
   ThreadLeases* owner = nullptr;  // nullptr: handed over, nobody's in particular
   std::uint64_t number = 0;
@@ -39,7 +40,7 @@ struct LeaseRecord {
 
 void unpin(const PinnedRun& run);
 
-class StreamUse {
+class alignas(64) StreamUse {
  public:
   StreamUse(vmm::Driver& driver, Stream stream, int device, bool owned);
   ~StreamUse();
@@ -88,7 +89,7 @@ class StreamUse {
   const Stream stream_;
   const int device_;
   const bool owned_;
-  std::mutex lock_;
+  SpinLock lock_;
   std::vector<std::unique_ptr<LeaseRecord>> records_;
   std::vector<LeaseRecord*> idle_;
   LeaseRecord* live_ = nullptr;

@@ -5,7 +5,7 @@
 
 namespace holdall {
 
-struct ThreadLeases {
+struct alignas(64) ThreadLeases {
   std::atomic<int> live{0};
 };
 

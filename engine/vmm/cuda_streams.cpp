@@ -98,6 +98,11 @@ Status CudaDriver::device_of(Stream stream, int& device) const {
 // While another stream captures, the legacy stream can't be used, as if it captured itself.
 Status CudaDriver::is_capturing(Stream stream, bool& capturing) const {
   CUstreamCaptureStatus found = CU_STREAM_CAPTURE_STATUS_NONE;
+  // A stream of its own brings its context, so the common answer costs one call.
+  if (!legacy(stream) && library_.StreamIsCapturing(stream.cuda(), &found) == CUDA_SUCCESS) {
+    capturing = found != CU_STREAM_CAPTURE_STATUS_NONE;
+    return Status::ok;
+  }
   const Status status = on(stream, "cuStreamIsCapturing", [&] {
     const CUresult result = library_.StreamIsCapturing(stream.cuda(), &found);
     if (result != CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) return result;
