@@ -242,7 +242,8 @@ LeaseRecord* Pager::acquire(Stream stream, std::span<const Access> accesses) {
       bool log_is_long = false;
       for (const Need& need : needs)
         log_is_long |= log_.append({need.range, need.run, need.kind, record->number, now});
-      if (log_is_long && !log_is_long_.exchange(true)) post([] {});
+      if (log_is_long && !log_is_long_.load(std::memory_order_relaxed) && !log_is_long_.exchange(true))
+        post([] {});
       try {
         order(use, behind);
       } catch (...) {
