@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -22,7 +23,9 @@ void Timeline::write(const std::filesystem::path& path) const {
   const std::scoped_lock hold(lock_);
   std::ofstream out(path);
   std::map<std::string, int> tracks;
-  const std::int64_t zero = events_.empty() ? 0 : events_.front().begin;
+  const std::int64_t zero =
+      events_.empty() ? 0
+                      : std::ranges::min(events_, {}, [](const Event& e) { return e.begin; }).begin;
   out << "[";
   const char* comma = "\n";
   for (const Event& e : events_) {
