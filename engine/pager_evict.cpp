@@ -195,8 +195,8 @@ void Pager::leave(std::span<Victim> victims) {
   vmm::Status status = vmm::Status::ok;
   for (Victim& victim : victims) {
     Chunk& chunk = victim.range->table[victim.chunk];
+    if (victim.to_peer >= 0) continue;  // resident there, and perhaps pinned already
     assert(ChunkWord::of(chunk).state() == Chunk::leaving && ChunkWord::of(chunk).pins() == 0);
-    if (victim.to_peer >= 0) continue;
     Device& d = device_at(victim.device);
     if (status == vmm::Status::ok) status = d.in.wait(chunk.ready);
     if (status == vmm::Status::ok && victim.ticket) status = d.out.wait(victim.ticket);
