@@ -606,7 +606,8 @@ bool Pager::work() {
     bool done = true;
     try {
       done = task->step();
-      if (!done && endless(task->owner))
+      // What it waits for may have ended since: once more, now that nobody is left to wait for.
+      if (!done && endless(task->owner) && !(done = task->step()) && endless(task->owner))
         throw WouldDeadlock(
             "this would wait for ever: leases of the calling thread, or of threads that wait "
             "themselves, pin what it needs: release them first");
@@ -640,7 +641,11 @@ bool Pager::work() {
     parked_.swap(still);
     for (auto& pending : parked_)
       if (pending->waited && endless(pending->owner)) {
-        fail_endless(*pending);
+        // Work that stood in the way may have ended since; only if it still does not fit, it never will.
+        if (!serve(*pending)) {
+          if (!endless(pending->owner)) continue;
+          fail_endless(*pending);
+        }
         progress = true;
         break;  // the others may go on now
       }
