@@ -296,6 +296,13 @@ void Pager::cancel(Pending& pending) noexcept {
     release(pending.record);
 }
 
+bool Pager::arrived(const Pending& pending) {
+  if (pending.done.load() != Pending::served || pending.error) return false;
+  for (std::size_t d = 0; d < pending.behind.size(); ++d)
+    if (pending.behind[d] && !devices_[d]->in.passed(pending.behind[d])) return false;
+  return true;
+}
+
 void Pager::release(LeaseRecord* record) noexcept {
   record->use->release(record, pins_wanted_.load(std::memory_order_relaxed));
 }
@@ -751,10 +758,11 @@ void Pager::fail_endless(Pending& pending) {
 }
 
 bool Pager::flush_step(RangeState& range) {
+  std::vector<Resident> chunks;
   for (auto& device : devices_)
-    for (std::size_t i = 0; i < device->resident.size(); ++i)
-      if (const Resident at = device->resident[i]; at.range == &range)
-        start_write_back(range, at.chunk, device->index);
+    for (const Resident& at : device->resident)
+      if (at.range == &range) chunks.push_back(at);
+  start_write_backs(chunks);
   finish_write_backs(true);
   if (const vmm::Status status = std::exchange(write_back_error_, vmm::Status::ok);
       status != vmm::Status::ok)

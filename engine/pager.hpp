@@ -92,6 +92,8 @@ class Pager {
   std::shared_ptr<Pending> begin(StreamUse& use, std::vector<Need> needs);
   LeaseRecord* finish(Pending& pending);
   void cancel(Pending& pending) noexcept;
+  // Whether `finish` would not wait, nor a stream behind it: all is mapped and copied.
+  bool arrived(const Pending& pending);
   // Pins those of `needs` that are resident now, in leases of about `most` bytes; `needs` keeps the rest.
   struct PinnedPart {
     std::vector<Need> needs;
@@ -236,8 +238,8 @@ class Pager {
   void remove_resident(RangeState& range, std::uint64_t chunk, int device);
   std::optional<Victim> choose_victim(int device);
   void take_back(const Victim& victim);
-  void start_copy_out(RangeState& range, std::uint64_t chunk, int device, std::uint64_t& ticket);
-  bool start_write_back(RangeState& range, std::uint64_t chunk, int device);
+  void copy_out(std::span<WriteBack> chunks);
+  void start_write_backs(std::span<const Resident> chunks);
   bool finish_write_back(bool wait);
   bool finish_write_backs(bool wait);
   void note_write_back(RangeState& range, std::uint64_t chunk);

@@ -81,34 +81,53 @@ void Pager::take_back(const Victim& victim) {
                         {victim.range->chunk_bytes, word.dirty(), false, Request::never});
 }
 
-// Starts to copy a chunk to its backing; `ticket` 0: it is there already. The chunk's dirty mark is taken off before.
-// Throws what the backing throws, the chunk dirty again.
-void Pager::start_copy_out(RangeState& range, std::uint64_t index, int device, std::uint64_t& ticket) {
-  Chunk& chunk = range.table[index];
-  Device& d = device_at(device);
-  const Bytes bytes = range.stored_bytes(index);
-  ticket = 0;
+// Starts to copy chunks to their backings, their dirty marks taken off before; a `ticket` of 0 says that it is done already.
+// On a throw all of them are dirty again, also those whose copies run.
+void Pager::copy_out(std::span<WriteBack> chunks) {
+  std::vector<std::vector<vmm::Copy>> copies(devices_.size());
+  std::vector<WriteBack*> through_cpu;
   try {
-    // A copy in that has not ended would race with the copy out.
-    vmm::check(d.in.wait(chunk.ready), "wait for a copy in");
-    if (std::byte* const to = range.backing->address(index, range.notes[index].slot, true)) {
-      vmm::check(driver_->copy(to, range.address(index), bytes, d.out.stream()),
-                 fmt::format("copy chunk {} of '{}' to its backing", index, range.name));
-      vmm::check(d.out.submit(ticket), "submit a copy out");
-    } else if (driver_->cpu_reaches_device()) {
-      range.backing->write(index * range.chunk_bytes, {range.address(index), bytes});
-    } else {
-      Staging& ring = staging(range.chunk_bytes);
-      std::byte* const through = next_slot(ring);
-      vmm::check(driver_->copy(through, range.address(index), bytes, d.out.stream()),
-                 fmt::format("copy chunk {} of '{}' out", index, range.name));
-      std::uint64_t copied = 0;
-      vmm::check(d.out.submit(copied), "submit a copy out");
-      vmm::check(d.out.wait(copied), "wait for a copy out");
-      range.backing->write(index * range.chunk_bytes, {through, bytes});
+    // 1. where each goes; a copy in that has not ended would race with the copy out
+    for (WriteBack& out : chunks) {
+      RangeState& range = *out.range;
+      vmm::check(device_at(out.device).in.wait(range.table[out.chunk].ready), "wait for a copy in");
+      if (std::byte* const to = range.backing->address(out.chunk, range.notes[out.chunk].slot, true))
+        copies[static_cast<std::size_t>(out.device)].push_back(
+            {to, range.address(out.chunk), range.stored_bytes(out.chunk)});
+      else
+        through_cpu.push_back(&out);
+    }
+    // 2. pinned memory: one ticket for all that go to one device's queue
+    for (auto& device : devices_) {
+      const auto& mine = copies[static_cast<std::size_t>(device->index)];
+      if (mine.empty()) continue;
+      vmm::check(driver_->copy(std::span<const vmm::Copy>(mine), device->out.stream()),
+                 fmt::format("copy chunks of '{}' to their backing", chunks[0].range->name));
+      std::uint64_t ticket = 0;
+      vmm::check(device->out.submit(ticket), "submit copies out");
+      for (WriteBack& out : chunks)
+        if (out.device == device->index && std::ranges::find(through_cpu, &out) == through_cpu.end())
+          out.ticket = ticket;
+    }
+    // 3. files: straight from the frame where the CPU reaches it, else through pinned memory
+    for (WriteBack* const out : through_cpu) {
+      RangeState& range = *out->range;
+      const Bytes bytes = range.stored_bytes(out->chunk);
+      const std::byte* from = range.address(out->chunk);
+      if (!driver_->cpu_reaches_device()) {
+        CopyQueue& queue = device_at(out->device).out;
+        std::byte* const through = next_slot(staging(range.chunk_bytes));
+        vmm::check(driver_->copy(through, from, bytes, queue.stream()),
+                   fmt::format("copy chunk {} of '{}' out", out->chunk, range.name));
+        std::uint64_t copied = 0;
+        vmm::check(queue.submit(copied), "submit a copy out");
+        vmm::check(queue.wait(copied), "wait for a copy out");
+        from = through;
+      }
+      range.backing->write(out->chunk * range.chunk_bytes, {from, bytes});
     }
   } catch (...) {
-    mark_dirty(chunk);
+    for (const WriteBack& out : chunks) mark_dirty(out.range->table[out.chunk]);
     throw;
   }
 }
@@ -119,19 +138,22 @@ void Pager::note_write_back(RangeState& range, std::uint64_t chunk) {
   range.counters.bytes_out += range.stored_bytes(chunk);
 }
 
-// Writes a resident chunk back while it stays; false if it is pinned or clean.
-bool Pager::start_write_back(RangeState& range, std::uint64_t index, int device) {
-  ChunkNotes& notes = range.notes[index];
-  if (notes.cleaning || !try_take_dirty(range.table[index])) return false;
-  std::uint64_t ticket = 0;
-  start_copy_out(range, index, device, ticket);
-  if (ticket) {
-    notes.cleaning = true;
-    write_backs_.push_back({&range, index, device, ticket, now_ns()});
-  } else {
-    note_write_back(range, index);
-  }
-  return true;
+// Writes those of `chunks` back that are dirty and that nobody pins, while they stay.
+void Pager::start_write_backs(std::span<const Resident> chunks) {
+  std::vector<WriteBack> outs;
+  const std::int64_t now = now_ns();
+  for (const Resident& at : chunks)
+    if (!at.range->notes[at.chunk].cleaning && try_take_dirty(at.range->table[at.chunk]))
+      outs.push_back({at.range, at.chunk, at.range->notes[at.chunk].home - 1, 0, now});
+  if (outs.empty()) return;
+  copy_out(outs);
+  for (const WriteBack& out : outs)
+    if (out.ticket) {
+      out.range->notes[out.chunk].cleaning = true;
+      write_backs_.push_back(out);
+    } else {
+      note_write_back(*out.range, out.chunk);
+    }
 }
 
 // Settles the oldest write-back; `wait`: even if it has not ended. False: there is none to settle.
@@ -168,12 +190,19 @@ bool Pager::finish_write_backs(bool wait) {
 // Copies the dirty ones among leaving chunks to their backings; their tickets say when that has ended. On a throw the
 // victims are as they were.
 void Pager::write_back(std::span<Victim> victims) {
+  std::vector<WriteBack> outs;
+  std::vector<Victim*> written;
   for (Victim& victim : victims) {
-    Chunk& chunk = victim.range->table[victim.chunk];
-    const ChunkWord word = ChunkWord::of(chunk);
+    const ChunkWord word = ChunkWord::of(victim.range->table[victim.chunk]);
     if (!word.dirty() || victim.discard || victim.to_peer >= 0) continue;
-    start_copy_out(*victim.range, victim.chunk, victim.device, victim.ticket);
-    victim.written = true;
+    outs.push_back({victim.range, victim.chunk, victim.device, 0, 0});
+    written.push_back(&victim);
+  }
+  if (outs.empty()) return;
+  copy_out(outs);
+  for (std::size_t i = 0; i < outs.size(); ++i) {
+    written[i]->ticket = outs[i].ticket;
+    written[i]->written = true;
   }
 }
 
@@ -372,14 +401,15 @@ void Pager::poison(RangeState& range, std::uint64_t index, int device) {
   publish(range.table[index], Chunk::poisoned, 0, 0, false);
 }
 
-// Writes back what is likely to be evicted next, so that a fault finds clean victims.
+// Writes back what is likely to be evicted next, several at a time, so that a fault finds clean victims.
 void Pager::clean_ahead(Device& device) {
-  if (write_backs_.size() >= clean_ahead_of || device.resident.empty()) return;
+  const std::size_t most = std::min(clean_ahead_of, device.resident.size() / 2);
+  if (device.next_victims.size() + slice > most) return;
   const Bytes chunk_bytes = device.resident.front().range->chunk_bytes;
   if (device.pool.room_for(slice * chunk_bytes)) return;
   drain();
-  std::size_t ahead = device.next_victims.size();
-  for (; ahead < clean_ahead_of && ahead < device.resident.size() / 2; ++ahead) {
+  std::vector<Resident> chosen;
+  while (device.next_victims.size() < most) {
     const auto may = [&](Key key) {
       const Resident at = chunk_of(key);
       const ChunkWord word = ChunkWord::of(at.range->table[at.chunk]);
@@ -387,15 +417,16 @@ void Pager::clean_ahead(Device& device) {
       return word.state() == Chunk::resident && word.pins() == 0 && !notes.next_victim && !notes.keep;
     };
     const std::optional<Key> key = device.policy->victim(may);
-    if (!key) return;
+    if (!key) break;
     const Resident at = chunk_of(*key);
     at.range->notes[at.chunk].next_victim = true;
     device.next_victims.push_back(at);
-    try {
-      start_write_back(*at.range, at.chunk, device.index);
-    } catch (const Error&) {
-      return;  // it is dirty still; whoever needs its frame hears of it
-    }
+    chosen.push_back(at);
+  }
+  try {
+    start_write_backs(chosen);
+  } catch (const Error&) {
+    // They are dirty still; whoever needs their frames hears of it.
   }
 }
 

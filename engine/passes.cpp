@@ -74,7 +74,9 @@ void Passes::step_back(Ahead failed) {
 bool Passes::next() {
   leases_.clear();
   parts_.clear();
-  was_resident_ = !resident_.empty();
+  // What has been brought in goes first, so that its frames are soon free for more and the link never waits; resident chunks
+  // fill the time until then.
+  was_resident_ = !resident_.empty() && !(!ahead_.empty() && pager_->arrived(*ahead_.front().pending));
   if (was_resident_) {
     // All at once where nothing is missing; otherwise a part at a time, so that each gives its frames up when it is done.
     do {

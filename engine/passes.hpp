@@ -1,5 +1,5 @@
-// A set that may be bigger than the budget, handed out in passes that fit: chunks that are resident come first, the next
-// pass is brought in while this one runs. On a cyclic sweep over r times the budget that moves 1 - 1/r of the bytes, where
+// A set that may be bigger than the budget, handed out in passes that fit: work starts on chunks that are resident, the next
+// pass is brought in meanwhile. On a cyclic sweep over r times the budget that moves 1 - 1/r of the bytes, where
 // least-recently-used order moves all of them.
 //
 //   for (Passes passes = engine.passes(stream, {read(edges)}); passes.next();)

@@ -30,7 +30,7 @@ struct RangeOptions {
 
 // What the engine knows of a range. Stays where it is until the engine ends, so that a stale handle is an error.
 struct RangeState {
-  struct Counters {  // written by the pager, read by all
+  struct alignas(64) Counters {  // written by the pager at every hit, so in a line of their own
     std::atomic<std::uint64_t> hits{0}, faults{0}, prefetched{0}, evictions{0}, write_backs{0};
     std::atomic<std::uint64_t> bytes_in{0}, bytes_out{0}, resident{0};
   };

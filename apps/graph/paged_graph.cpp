@@ -1,5 +1,8 @@
 #include "apps/graph/paged_graph.hpp"
 
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
 #include <span>
 
@@ -34,8 +37,12 @@ PagedAdjacency from_memory(Engine& engine, Stream stream, const Adjacency& adjac
                               .chunk = chunk,
                               .cold = Cold::unmapped})};
   paged.offsets.load(adjacency.offsets);
-  std::copy(adjacency.neighbours.begin(), adjacency.neighbours.end(),
-            engine.contents(paged.neighbours));
+  Vertex* const to = engine.contents(paged.neighbours);
+  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, adjacency.neighbours.size(), 1 << 20),
+                    [&](const auto& piece) {
+                      std::copy(adjacency.neighbours.data() + piece.begin(),
+                                adjacency.neighbours.data() + piece.end(), to + piece.begin());
+                    });
   return paged;
 }
 

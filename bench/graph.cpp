@@ -1,0 +1,268 @@
+// What does paging add to graph algorithms? PageRank and BFS on the same graph: the bare kernels on plain device memory, the
+// engine with everything resident, and the engine with room for a half and a quarter of the edges.
+//
+//   bench-graph [--graph kron:27:15]... [--benchmark_filter=pagerank] ...
+//
+// `floor` is the least time that the half or the quarter could take: the greater of the resident time and the missing bytes
+// over the link's raw rate. On the first GPU, or the host driver where there is none.
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/graph/bfs.hpp"
+#include "apps/graph/generate.hpp"
+#include "apps/graph/pagerank.hpp"
+#include "engine/vmm/host.hpp"
+#include "kernels/generate_graph.hpp"
+
+namespace holdall::graph {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double ms_since(Clock::time_point began) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - began).count();
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+constexpr int sweeps = 5;
+
+// One graph, in host memory; and what was measured of it, for the rows that compare.
+struct Subject {
+  std::string name;
+  Csr csr;
+  Vertex source = 0;  // of the greatest degree
+  std::map<std::string, double> ms;
+  double link = 0;    // bytes a second, raw, into the device
+  Bytes state = 0;    // vertex data
+};
+
+Csr to_host(const kernels::GeneratedGraph& graph, Stream stream) {
+  Csr csr;
+  csr.out.offsets = Array<std::uint64_t>::uninitialized(graph.vertices + 1);
+  csr.out.neighbours = Array<Vertex>::uninitialized(graph.edges);
+  kernels::copy(csr.out.offsets.data(), graph.offsets.data(), csr.out.offsets.size() * 8, stream);
+  kernels::copy(csr.out.neighbours.data(), graph.neighbours.data(), graph.edges * 4, stream);
+  return csr;
+}
+
+// The kernels alone, on plain memory of the device, all edges in one pass.
+void plain_pagerank(Subject& subject, const kernels::GeneratedGraph& graph, Stream stream) {
+  const kernels::DeviceArray<float> scores(graph.vertices, stream), contributions(graph.vertices, stream),
+      sums(graph.vertices, stream);
+  const kernels::DeviceArray<std::byte> workspace(
+      kernels::pagerank_workspace_bytes(graph.edges, 1, stream), stream);
+  const kernels::DeviceArray<kernels::EdgeSpan> spans({{0, graph.edges}}, stream);
+  const kernels::PagerankState ranks{graph.vertices,       graph.offsets.data(), graph.offsets.data(),
+                                     graph.neighbours.data(), scores.data(),     contributions.data(),
+                                     sums.data(),          workspace.data(),     0.85F};
+  kernels::pagerank_start(ranks, stream);
+  std::vector<double> ms;
+  for (int i = 0; i < sweeps; ++i) {
+    const auto began = Clock::now();
+    kernels::pagerank_begin(ranks, stream);
+    kernels::pagerank_pull(ranks, {spans.data(), 1, graph.edges}, stream);
+    kernels::pagerank_finish(ranks, stream);
+    benchmark::DoNotOptimize(kernels::pagerank_error(ranks, stream));
+    ms.push_back(ms_since(began));
+  }
+  subject.ms["pagerank/plain"] = median(ms);
+}
+
+void plain_bfs(Subject& subject, const kernels::GeneratedGraph& graph, Stream stream) {
+  using kernels::DeviceArray;
+  const kernels::ChunkGrid grid{graph.edges, Bytes{8} << 20, 0};
+  const std::uint64_t chunks = grid.chunks(), most = graph.vertices + chunks;
+  const DeviceArray<std::uint32_t> parents(graph.vertices, stream), frontier(graph.vertices, stream),
+      item_vertices(most, stream);
+  const DeviceArray<std::uint64_t> reached(kernels::bitmap_words(graph.vertices), stream),
+      settled(kernels::bitmap_words(graph.vertices), stream), item_begins(most, stream),
+      item_scan(most + 1, stream), chunk_items(chunks + 1, stream), chunk_edges(chunks, stream),
+      chunk_bitmap(kernels::bitmap_words(chunks), stream);
+  const DeviceArray<std::byte> workspace(
+      kernels::bfs_workspace_bytes(graph.vertices, graph.edges, 1, stream), stream),
+      demand_workspace(kernels::demand_workspace_bytes(graph.vertices, chunks, stream), stream);
+  DeviceArray<kernels::ItemRange> range(1, stream);
+  const kernels::WorkItems items{most, item_vertices.data(), item_begins.data(), item_scan.data()};
+  const kernels::BfsState search{graph.vertices, graph.neighbours.data(), parents.data(), frontier.data(),
+                                 reached.data(), settled.data(),          workspace.data()};
+  std::vector<double> ms;
+  for (int i = 0; i < sweeps; ++i) {
+    const auto began = Clock::now();
+    for (std::uint64_t count = kernels::bfs_start(search, subject.source, stream); count > 0;) {
+      kernels::demand_of_frontier({frontier.data(), count}, graph.offsets.data(), grid, items,
+                                  {chunk_items.data(), chunk_edges.data(), chunk_bitmap.data()},
+                                  demand_workspace.data(), stream);
+      std::uint64_t last[2] = {};
+      kernels::copy(&last[0], chunk_items.data() + chunks, 8, stream);
+      kernels::copy(&last[1], item_scan.data() + last[0], 8, stream);
+      range.write(std::vector{kernels::ItemRange{0, last[0]}});
+      kernels::bfs_expand(search, items, {range.data(), 1, last[1]}, stream);
+      count = kernels::bfs_next_frontier(search, stream);
+    }
+    ms.push_back(ms_since(began));
+  }
+  subject.ms["bfs/plain"] = median(ms);
+}
+
+double raw_link(Engine& engine) {
+  const Bytes bytes = vmm::cuda_available() ? Bytes{1} << 30 : Bytes{64} << 20;
+  const auto host = engine.host_array<std::byte>(bytes, "raw copies");
+  const Stream stream = engine.stream();
+  const VertexArray<std::byte> device(engine, stream, bytes, "raw copies");
+  std::vector<double> ms;
+  for (int i = 0; i < sweeps; ++i) {
+    const auto began = Clock::now();
+    for (Bytes at = 0; at < bytes; at += Bytes{2} << 20)
+      vmm::check(engine.driver().copy(device.data() + at, host.data() + at, Bytes{2} << 20, stream), "copy in");
+    engine.synchronize(stream);
+    ms.push_back(ms_since(began));
+  }
+  return static_cast<double>(bytes) / (*std::ranges::min_element(ms) / 1e3);
+}
+
+// Through the engine, with room for `share` of the edges, from cold: the first run and the median of the others.
+void paged(benchmark::State& state, Subject& subject, const std::string& job, double share) {
+  Config config;
+  config.host_memory = subject.csr.out.bytes() * 2 + (Bytes{4} << 30);
+  const Bytes edge_bytes = subject.csr.edges() * sizeof(Vertex);
+  if (share < 1)
+    config.memory = subject.state + round_up(static_cast<Bytes>(share * static_cast<double>(edge_bytes)),
+                                             config.chunk);
+  Engine engine(config);
+  if (share == 1 && subject.link == 0) subject.link = raw_link(engine);
+  const PagedGraph graph(engine, subject.csr, {});
+  std::unique_ptr<Bfs> bfs;
+  std::unique_ptr<PageRankRun> pagerank;
+  // Both states are taken whatever the job, so that the rows differ in nothing else.
+  bfs = std::make_unique<Bfs>(graph);
+  pagerank = std::make_unique<PageRankRun>(graph);
+  subject.state = engine.leased();
+  std::vector<double> ms;
+  Traffic moved;
+  for (auto _ : state) {
+    if (job == "bfs") {
+      for (int i = 0; i <= sweeps; ++i) {
+        const Traffic start = engine.stats();
+        ms.push_back(bfs->run(subject.source).seconds * 1e3);
+        moved = static_cast<Traffic>(engine.stats()) - start;
+      }
+    } else {
+      pagerank->run({.damping = 0.85F, .iterations = sweeps + 1, .tolerance = 0}, [&](const Step& step) {
+        ms.push_back(step.seconds * 1e3);
+        moved = step.traffic;
+      });
+    }
+  }
+  const double warm = median({ms.begin() + 1, ms.end()});
+  const std::string row = job + (share == 1 ? "/resident" : "");
+  if (share == 1) {
+    subject.ms[row] = warm;
+    state.counters["over_plain"] = warm / subject.ms[job + "/plain"];
+  } else {
+    const double floor =
+        std::max(subject.ms[job + "/resident"], static_cast<double>(moved.bytes_in) / subject.link * 1e3);
+    state.counters["floor_ms"] = floor;
+    state.counters["over_floor"] = warm / floor;
+  }
+  state.counters["cold_ms"] = ms[0];
+  state.counters["warm_ms"] = warm;
+  state.counters["moved_GB"] = static_cast<double>(moved.bytes_in) / 1e9;
+  state.counters["link_GB/s"] = subject.link / 1e9;
+}
+
+void plain(benchmark::State& state, Subject& subject, const std::string& job) {
+  for (auto _ : state) {
+  }
+  state.counters["warm_ms"] = subject.ms[job + "/plain"];
+}
+
+// The graph is made on the device, measured there bare, and taken to host memory.
+void prepare(Subject& subject, const kernels::RandomGraph& random) {
+  std::unique_ptr<vmm::Driver> driver;
+  if (vmm::cuda_available())
+    driver = vmm::make_cuda_driver();
+  else
+    driver = vmm::make_host_driver();
+  Stream stream;
+  vmm::check(driver->create_stream(stream, 0), "create a stream");
+  {
+    const kernels::GeneratedGraph graph = kernels::generate_graph(random, stream);
+    subject.csr = to_host(graph, stream);
+    for (std::uint64_t v = 1; v < graph.vertices; ++v)
+      if (subject.csr.out.degree(v) > subject.csr.out.degree(subject.source))
+        subject.source = static_cast<Vertex>(v);
+    plain_pagerank(subject, graph, stream);
+    plain_bfs(subject, graph, stream);
+  }
+  vmm::check(driver->destroy_stream(stream), "destroy a stream");
+}
+
+int run(int argc, char** argv) {
+  std::vector<std::string> names;
+  std::vector<char*> rest;
+  for (int i = 0; i < argc; ++i)
+    if (std::string_view(argv[i]) == "--graph" && i + 1 < argc)
+      names.emplace_back(argv[++i]);
+    else
+      rest.push_back(argv[i]);
+  int count = static_cast<int>(rest.size());
+  benchmark::Initialize(&count, rest.data());
+  if (benchmark::ReportUnrecognizedArguments(count, rest.data())) return 2;
+  if (names.empty()) names = vmm::cuda_available() ? std::vector<std::string>{"urand:27:15", "kron:27:15"}
+                                                   : std::vector<std::string>{"urand:18", "kron:18"};
+  std::vector<std::unique_ptr<Subject>> subjects;
+  for (const std::string& name : names) {
+    const Generator generator = parse_generator(name);
+    Subject* const subject = subjects.emplace_back(std::make_unique<Subject>()).get();
+    subject->name = to_string(generator);
+    const auto row = [&](const std::string& job, const std::string& how, auto function) {
+      benchmark::RegisterBenchmark((job + "/" + how + "/" + subject->name).c_str(),
+                                   [=](benchmark::State& state) mutable {
+                                     if (subject->csr.vertices() == 0)
+                                       prepare(*subject, {generator.kind == Generator::Kind::kron
+                                                              ? kernels::RandomGraph::Kind::kron
+                                                              : kernels::RandomGraph::Kind::urand,
+                                                          generator.scale, generator.edge_factor,
+                                                          generator.seed});
+                                     function(state, *subject);
+                                   })
+          ->Unit(benchmark::kMillisecond)
+          ->Iterations(1)
+          ->UseRealTime();
+    };
+    for (const std::string job : {"pagerank", "bfs"}) {
+      row(job, "plain", [job](benchmark::State& state, Subject& s) { plain(state, s, job); });
+      row(job, "resident", [job](benchmark::State& state, Subject& s) { paged(state, s, job, 1); });
+      row(job, "half", [job](benchmark::State& state, Subject& s) { paged(state, s, job, 0.5); });
+      row(job, "quarter", [job](benchmark::State& state, Subject& s) { paged(state, s, job, 0.25); });
+    }
+    benchmark::RegisterBenchmark(("done/" + subject->name).c_str(), [=](benchmark::State& state) {
+      for (auto _ : state) subject->csr = {};
+    })->Iterations(1);
+  }
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
+
+}  // namespace
+}  // namespace holdall::graph
+
+int main(int argc, char** argv) {
+  try {
+    return holdall::graph::run(argc, argv);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "bench-graph: {}\n", e.what());
+    return 1;
+  }
+}
