@@ -111,6 +111,7 @@ class Pager {
   void prefetch(int device, std::span<const Access> accesses);
   void advise(const Access& part, Advice advice);
   void flush(RangeState& range);
+  void close();
   void set_memory(int device, Bytes bytes);
   void set_host_memory(Bytes bytes);
   Bytes memory(int device) const { return device_at(device).pool.budget(); }
@@ -203,6 +204,7 @@ class Pager {
   void order(StreamUse& use, std::span<const std::uint64_t> behind);
   bool drop_step(RangeState& range);
   bool flush_step(RangeState& range);
+  void end_recording();
   void release_range(RangeState& range);
   Device& device_at(int device) const { return *devices_[static_cast<std::size_t>(device)]; }
   static Key key(const RangeState& range, std::uint64_t chunk) {
@@ -268,6 +270,7 @@ class Pager {
   AccessLog log_;
   std::unique_ptr<TraceWriter> trace_;
   std::unique_ptr<Timeline> timeline_;
+  std::atomic<bool> closed_{false};
   tbb::task_arena io_{4};
   // The pager's own.
   std::vector<std::unique_ptr<RangeState>> ranges_;
