@@ -131,7 +131,7 @@ Pager::Pager(std::unique_ptr<vmm::Driver> driver, const Config& config)
           driver_->can_access_peer(peer, device->index))
         device->peers.push_back(peer);
   if (!config.trace.empty()) trace_ = std::make_unique<TraceWriter>(config.trace);
-  if (!config.timeline.empty()) timeline_ = std::make_unique<Timeline>();
+  if (!config.timeline.empty()) timeline_ = std::make_unique<Timeline>(config.timeline);
   thread_ = std::jthread([this] { run(); });
 }
 
@@ -170,8 +170,7 @@ Pager::~Pager() {
   for (auto& range : ranges_)
     if (range->table) munmap(range->table, range->table_bytes());
   try {
-    if (trace_) trace_->close();
-    if (timeline_) timeline_->write(config_.timeline);
+    if (!closed_) end_recording();
   } catch (const std::exception&) {
     // Engine::close reports it.
   }
@@ -445,6 +444,44 @@ void Pager::flush(RangeState& range) {
     if (range.dropped) throw RangeDropped(fmt::format("the range '{}' was dropped", range.name));
     return flush_step(range);
   });
+}
+
+void Pager::close() {
+  if (closed_.exchange(true)) return;
+  std::exception_ptr error;
+  const auto attempt = [&](std::function<bool()> step) {
+    try {
+      call(std::move(step));
+    } catch (...) {
+      if (!error) error = std::current_exception();
+    }
+  };
+  std::vector<RangeState*> lasting;
+  call([&] {
+    for (auto& range : ranges_)
+      if (range->base && !range->dropped && range->backing->outlives_range())
+        lasting.push_back(range.get());
+    return true;
+  });
+  for (RangeState* const range : lasting)
+    attempt([this, range] { return range->dropped || flush_step(*range); });
+  attempt([this] {
+    drain();
+    end_recording();
+    return true;
+  });
+  if (error) std::rethrow_exception(error);
+}
+
+void Pager::end_recording() {
+  std::exception_ptr error;
+  try {
+    if (trace_) trace_->close();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if (timeline_) timeline_->write();
+  if (error) std::rethrow_exception(error);
 }
 
 void Pager::set_memory(int device, Bytes bytes) {

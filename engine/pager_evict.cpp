@@ -236,6 +236,7 @@ void Pager::leave(std::span<Victim> victims) {
   for (Victim& victim : victims) {
     if (victim.to_peer >= 0) continue;
     Chunk& chunk = victim.range->table[victim.chunk];
+    if (victim.to_peer >= 0) continue;  // resident there, and perhaps pinned already
     assert(ChunkWord::of(chunk).state() == Chunk::leaving && ChunkWord::of(chunk).pins() == 0);
     Device& d = device_at(victim.device);
     if (status == vmm::Status::ok) status = d.in.wait(chunk.ready);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -11,11 +12,13 @@ namespace holdall {
 
 class Timeline {
  public:
+  // Throws BackingError if the file cannot be made.
+  explicit Timeline(const std::filesystem::path& path);
   // One stretch of time on a track ("pager", "copy in 0", "acquire"); times in ns of the steady clock.
   void add(const char* what, std::string track, const std::string& range, std::uint64_t chunks,
            std::int64_t begin, std::int64_t end);
-  // Throws BackingError.
-  void write(const std::filesystem::path& path) const;
+  // Once, at the end. Throws BackingError if not all of it reached the file.
+  void write();
 
  private:
   struct Event {
@@ -25,7 +28,9 @@ class Timeline {
     std::uint64_t chunks;
     std::int64_t begin, end;
   };
-  mutable std::mutex lock_;
+  const std::filesystem::path path_;
+  std::ofstream out_;
+  std::mutex lock_;
   std::vector<Event> events_;
 };
 

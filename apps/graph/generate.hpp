@@ -2,8 +2,8 @@
 // arXiv:1508.03619): undirected, without duplicates or self-loops. Same shape as GAP's, not the
 // same edges: the randomness is our own.
 //
-// Edge i is a pure function of the seed and i, in integers alone, so that a graph is the same on
-// every machine, for any number of threads, and can be made on a GPU.
+// Edge i is a pure function of the seed and i (kernels/random_edge.hpp), so that a graph is the
+// same on every machine, for any number of threads, and can be made on a GPU.
 #pragma once
 
 #include <cstdint>
