@@ -606,8 +606,9 @@ Stats Pager::stats() {
   });
   stats.host_budget = host_memory_.budget();
   stats.host_pinned = host_memory_.used();
-  stats.driver_calls = mapper_.calls();
-  stats.driver_time = mapper_.time();
+  stats.map = mapper_.maps();
+  stats.set_access = mapper_.set_accesses();
+  stats.unmap = mapper_.unmaps();
   stats.stalls = stalls_;
   stats.stalled = std::chrono::nanoseconds(stalled_);
   return stats;
