@@ -33,7 +33,9 @@ Access access(Access::Kind kind, const Range<T>& range, std::uint64_t first, std
   const std::uint64_t size = range.size();
   // An interval past the end is kept as asked: acquire refuses it by name.
   const std::uint64_t n = count == all ? (first < size ? size - first : 0) : count;
-  return {&range.state(), kind, first * sizeof(T), n * sizeof(T), nullptr};
+  constexpr std::uint64_t most = all / sizeof(T);
+  return {&range.state(), kind, first > most ? all : first * sizeof(T),
+          n > most ? all : n * sizeof(T), nullptr};
 }
 }  // namespace detail
 

@@ -42,7 +42,7 @@ class Backing {
 struct PinnedBacking {};  // all of the range in pinned host memory, made in the background
 struct ZerosBacking {};   // nothing until it is written
 struct FileBacking {
-  std::filesystem::path path;
+  std::filesystem::path path = {};
   Bytes offset = 0;        // of the range's first byte in the file; any number
   bool writable = false;   // write-backs and flush go to the file
   enum Caching { automatic, direct, cached } caching = automatic;  // automatic: around the page cache if the file is big

@@ -19,7 +19,7 @@ vmm::Status CopyQueue::submit(std::uint64_t& ticket) {
   vmm::Status status = driver_.record(events_[next % ring], stream_);
   if (status != vmm::Status::ok) {
     status = driver_.synchronize(stream_);
-    advance(next);
+    if (status == vmm::Status::ok) advance(next);
   }
   submitted_.store(next, std::memory_order_release);
   ticket = next;

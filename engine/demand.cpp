@@ -8,26 +8,32 @@ namespace holdall {
 
 namespace {
 
-Range<std::uint64_t> bitmap(Pager& pager, const RangeState& range, const char* which) {
+// In one chunk, if they fit: the budget may be of few.
+Range<std::uint64_t> bitmaps(Pager& pager, const RangeState& range) {
   RangeOptions options;
-  options.name = range.name + which;
+  options.name = range.name + " (demand)";
   options.chunk = pager.driver().granularity({vmm::Place::device, 0});
-  const std::uint64_t words = (range.chunks + 63) / 64;
-  return {pager, pager.reserve(words * sizeof(std::uint64_t), options)};
+  const Bytes bytes = 2 * ((range.chunks + 63) / 64) * sizeof(std::uint64_t);
+  return {pager, pager.reserve(bytes, options)};
+}
+
+Pager& checked(Pager& pager, RangeState& range, Access::Kind kind) {
+  const Access whole{&range, kind, 0, range.bytes, nullptr};
+  (void)pager.needs_of(std::span(&whole, 1));
+  return pager;
 }
 
 }  // namespace
 
 Demand::Demand(Pager& pager, Stream stream, RangeState& range, Access::Kind kind)
-    : pager_(&pager),
+    : pager_(&checked(pager, range, kind)),
       use_(&pager.uses().of(stream)),
       range_(&range),
       kind_(kind),
-      resident_(bitmap(pager, range, " (resident)")),
-      missed_(bitmap(pager, range, " (missed)")),
+      bitmaps_(bitmaps(pager, range)),
       words_((range.chunks + 63) / 64) {
-  const Access both[] = {write(resident_), write(missed_)};
-  bitmaps_ = Lease(pager, pager.acquire(stream, both));
+  const Access whole = write(bitmaps_);
+  bitmaps_lease_ = Lease(pager, pager.acquire(stream, std::span(&whole, 1)));
   show();
 }
 
@@ -41,8 +47,9 @@ void Demand::show() {
   for (const Need& missing : needs)
     for (std::uint64_t i = 0; i < missing.run.count; ++i) set.remove(missing.run.first + i);
   std::copy(set.words().begin(), set.words().end(), words_.begin());
-  vmm::check(pager_->driver().copy(resident_.data(), words_.data(), words_.size() * 8, use_->stream()),
-             "write a residency bitmap");
+  vmm::check(
+      pager_->driver().copy(bitmaps_.data(), words_.data(), words_.size() * 8, use_->stream()),
+      "write a residency bitmap");
   vmm::check(pager_->driver().synchronize(use_->stream()), "wait for a residency bitmap");
 }
 
@@ -50,8 +57,8 @@ bool Demand::service() {
   vmm::Driver& driver = pager_->driver();
   // 1. what was missed
   const Bytes bytes = words_.size() * 8;
-  vmm::check(driver.copy(words_.data(), missed_.data(), bytes, use_->stream()), "read a demand bitmap");
-  vmm::check(driver.fill(missed_.data(), 0, bytes, use_->stream()), "clear a demand bitmap");
+  vmm::check(driver.copy(words_.data(), missed(), bytes, use_->stream()), "read a demand bitmap");
+  vmm::check(driver.fill(missed(), 0, bytes, use_->stream()), "clear a demand bitmap");
   vmm::check(driver.synchronize(use_->stream()), "wait for the kernels of a demand");
   const ChunkSet missed(words_, range_->chunks);
   const std::uint64_t count = missed.count();

@@ -20,8 +20,8 @@ class Demand {
   // Use Engine::demand.
   Demand(Pager& pager, Stream stream, RangeState& range, Access::Kind kind);
 
-  const std::uint64_t* resident() const { return resident_.data(); }  // device pointers
-  std::uint64_t* missed() const { return missed_.data(); }            // set bits by atomicOr
+  const std::uint64_t* resident() const { return bitmaps_.data(); }          // device pointers
+  std::uint64_t* missed() const { return bitmaps_.data() + words_.size(); }  // set bits by atomicOr
   // Waits for the stream. False: nothing was missed since the last time. Otherwise brings in of the missed chunks what
   // fits, at least one, and shows them in resident(). Throws as Engine::acquire does.
   bool service();
@@ -35,9 +35,8 @@ class Demand {
   StreamUse* use_;
   RangeState* range_;
   Access::Kind kind_;
-  Range<std::uint64_t> resident_;
-  Range<std::uint64_t> missed_;
-  Lease bitmaps_;
+  Range<std::uint64_t> bitmaps_;  // resident, missed
+  Lease bitmaps_lease_;
   std::vector<Lease> leases_;
   std::vector<std::uint64_t> words_;
   std::uint64_t missed_in_all_ = 0;

@@ -49,7 +49,7 @@ class Engine {
   // Throws InvalidAccess (chunk size), WorkingSetTooLarge (chunk above the budget), OutOfHostMemory, BackingError, DriverError.
   template <class T>
   Range<T> reserve(std::uint64_t count, const RangeOptions& options = {}) {
-    return {*pager_, pager_->reserve(count * sizeof(T), options)};
+    return {*pager_, pager_->reserve(count > all / sizeof(T) ? all : count * sizeof(T), options)};
   }
   // As destroying the range, but with errors: BackingError if a write-back fails, WouldDeadlock if the caller leases it.
   template <class T>

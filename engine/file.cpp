@@ -39,7 +39,8 @@ Bytes cache_room() {
 
 File::File(const FileBacking& spec, const std::string& range, Bytes bytes)
     : path_(spec.path.string()), range_(range) {
-  cached_ = open(path_.c_str(), (spec.writable ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC, 0644);
+  cached_ = open(path_.c_str(),
+                 (spec.writable ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC | O_NONBLOCK, 0644);
   if (cached_ < 0) fail("open", 0, errno);
   struct stat info {};
   if (fstat(cached_, &info) != 0) fail("open", 0, errno);

@@ -5,7 +5,7 @@
 namespace holdall {
 
 FramePool::FramePool(vmm::Driver& driver, vmm::Place place, Bytes budget)
-    : driver_(driver), place_(place), budget_(budget) {}
+    : driver_(driver), place_(place), budget_(budget), asked_(budget) {}
 
 FramePool::~FramePool() { release_idle(0, 0); }
 
@@ -34,7 +34,7 @@ void FramePool::give(Bytes bytes, vmm::Frame frame) {
 }
 
 void FramePool::set_budget(Bytes bytes) {
-  budget_ = bytes;
+  budget_ = asked_ = bytes;
   release_idle(bytes, 0);
 }
 

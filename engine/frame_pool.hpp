@@ -27,6 +27,8 @@ class FramePool {
   void give(Bytes bytes, vmm::Frame frame);
   // Releases idle frames beyond it; frames in use go as they are given back.
   void set_budget(Bytes bytes);
+  // Back to the budget that was asked for; false: it is that.
+  bool widen() { return budget_.exchange(asked_) != asked_; }
 
  private:
   void release_idle(Bytes down_to, Bytes except);
@@ -35,6 +37,7 @@ class FramePool {
   vmm::Driver& driver_;
   const vmm::Place place_;
   std::atomic<Bytes> budget_;
+  Bytes asked_;
   std::atomic<Bytes> allocated_{0};
   std::atomic<Bytes> idle_bytes_{0};
   std::map<Bytes, std::vector<vmm::Frame>> idle_;

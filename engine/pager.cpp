@@ -77,9 +77,9 @@ void append_needs(const Access& access, std::vector<Need>& needs) {
     return;
   }
   if (access.first > range->bytes || access.bytes > range->bytes - access.first)
-    throw InvalidAccess(fmt::format("bytes {} to {} are outside of '{}', which has {} bytes",
-                                    access.first, access.first + access.bytes, range->name,
-                                    range->bytes));
+    throw InvalidAccess(
+        fmt::format("{} bytes from byte {} on are not within '{}', which has {} bytes",
+                    access.bytes, access.first, range->name, range->bytes));
   if (access.bytes == 0) return;
   const Bytes size = range->chunk_bytes;
   const Bytes end = access.first + access.bytes;
@@ -122,6 +122,9 @@ Pager::Pager(std::unique_ptr<vmm::Driver> driver, const Config& config)
   for (int i = 0; i < config.devices; ++i)
     devices_.push_back(std::make_unique<Device>(
         *driver_, i, budget_of(*driver_, i, config.memory), config.policy));
+  for (int reader = 0; reader < config.devices; ++reader)
+    for (int owner = 0; owner < config.devices; ++owner)
+      reach_.push_back(reader == owner || driver_->can_access_peer(reader, owner));
   for (auto& device : devices_)
     for (int peer = 0; peer < config.devices; ++peer)
       if (peer != device->index && driver_->can_access_peer(device->index, peer) &&
@@ -150,7 +153,7 @@ Pager::~Pager() {
   for (auto& range : ranges_)
     if (range->base) {
       try {
-        (void)flush_step(*range);
+        if (range->backing->outlives_range()) (void)flush_step(*range);
       } catch (const std::exception&) {
         // Its owner could have asked by flush or drop.
       }
@@ -201,8 +204,9 @@ void Pager::check_use(const StreamUse& use) const {
 
 void Pager::order(StreamUse& use, std::span<const std::uint64_t> behind) {
   for (std::size_t d = 0; d < behind.size(); ++d)
-    if (behind[d] && !devices_[d]->in.passed(behind[d]))
-      vmm::check(devices_[d]->in.order(use.stream(), behind[d]), "order a stream behind copies in");
+    if (behind[d] && !devices_[d]->in.passed(behind[d]) &&
+        devices_[d]->in.order(use.stream(), behind[d]) != vmm::Status::ok)
+      vmm::check(devices_[d]->in.wait(behind[d]), "wait for copies in");  // here instead
 }
 
 LeaseRecord* Pager::acquire(Stream stream, std::span<const Access> accesses) {
@@ -220,14 +224,18 @@ LeaseRecord* Pager::acquire(Stream stream, std::span<const Access> accesses) {
     std::size_t n = 0;
     std::uint64_t in_run = 0;
     bool all_there = true;
+    self.pinning.store(true, std::memory_order_relaxed);
     for (; n < needs.size() && all_there; ++n) {
       const Need& need = needs[n];
       const Where where = need.kind == Access::in_place ? Where::anywhere : Where::resident;
       for (in_run = 0; in_run < need.run.count; ++in_run) {
         Chunk& chunk = need.range->table[need.run.first + in_run];
         const ChunkWord word = try_pin(chunk, writes(need.kind), where);
-        if (word.state() == Chunk::cold) {
+        all_there = word.state() != Chunk::cold;
+        if (!all_there) break;
+        if (word.state() == Chunk::resident && !reaches(use.device(), word.device())) {
           all_there = false;
+          ++in_run;  // pinned, and let go below
           break;
         }
         auto& ticket = behind[static_cast<std::size_t>(word.device())];
@@ -237,11 +245,13 @@ LeaseRecord* Pager::acquire(Stream stream, std::span<const Access> accesses) {
     if (all_there) {
       const std::uint64_t number = next_lease_.load(std::memory_order_relaxed);
       LeaseRecord* const record = use.open(self, trace_ ? next_lease_++ : number, needs);
+      self.pinning.store(false, std::memory_order_release);
       const std::int64_t now = now_ns();
       bool log_is_long = false;
       for (const Need& need : needs)
         log_is_long |= log_.append({need.range, need.run, need.kind, record->number, now});
-      if (log_is_long && !log_is_long_.exchange(true)) post([] {});
+      if (log_is_long && !log_is_long_.load(std::memory_order_relaxed) && !log_is_long_.exchange(true))
+        post([] {});
       try {
         order(use, behind);
       } catch (...) {
@@ -253,6 +263,8 @@ LeaseRecord* Pager::acquire(Stream stream, std::span<const Access> accesses) {
     for (std::size_t i = 0; i < n; ++i)
       unpin(PinnedRun{needs[i].range,
                       {needs[i].run.first, i + 1 == n ? in_run : needs[i].run.count}});
+    uses_.note_unpin();
+    self.pinning.store(false, std::memory_order_release);
   }
   return finish(*begin(use, needs));
 }
@@ -284,15 +296,25 @@ LeaseRecord* Pager::finish(Pending& pending) {
   try {
     order(*pending.use, pending.behind);
   } catch (...) {
-    release(pending.record);
+    cancel(pending);
     throw;
   }
   return pending.record;
 }
 
 void Pager::cancel(Pending& pending) noexcept {
-  if (pending.done.exchange(Pending::cancelled) == Pending::served && pending.record)
-    release(pending.record);
+  if (pending.done.exchange(Pending::cancelled) != Pending::served || !pending.record) return;
+  if (!pending.unfilled.empty()) {
+    try {
+      call([&] {
+        give_contents_back(pending);
+        return true;
+      });
+    } catch (const std::exception&) {
+      // Not even asked: no memory for it.
+    }
+  }
+  release(pending.record);
 }
 
 bool Pager::arrived(const Pending& pending) {
@@ -318,12 +340,20 @@ std::vector<Pager::PinnedPart> Pager::pin_resident(StreamUse& use, std::vector<N
   std::vector<Need> missing;
   std::vector<std::uint64_t> behind(devices_.size(), 0);
   Bytes bytes = 0;
+  ThreadLeases& self = this_thread_leases();
+  self.pinning.store(true, std::memory_order_relaxed);
   for (const Need& need : needs) {
     const Where where = need.kind == Access::in_place ? Where::anywhere : Where::resident;
     for (std::uint64_t i = need.run.first; i < need.run.first + need.run.count; ++i) {
       Chunk& chunk = need.range->table[i];
       const ChunkWord word = try_pin(chunk, writes(need.kind), where);
-      if (word.state() == Chunk::cold) {
+      const bool out_of_reach =
+          word.state() == Chunk::resident && !reaches(use.device(), word.device());
+      if (out_of_reach) {
+        unpin(chunk);
+        uses_.note_unpin();
+      }
+      if (out_of_reach || word.state() == Chunk::cold) {
         append(missing, need, i);
         continue;
       }
@@ -339,10 +369,11 @@ std::vector<Pager::PinnedPart> Pager::pin_resident(StreamUse& use, std::vector<N
   }
   const std::int64_t now = now_ns();
   for (PinnedPart& part : parts) {
-    part.record = use.open(this_thread_leases(), next_lease_++, part.needs);
+    part.record = use.open(self, next_lease_++, part.needs);
     for (const Need& need : part.needs)
       log_.append({need.range, need.run, need.kind, part.record->number, now});
   }
+  self.pinning.store(false, std::memory_order_release);
   needs = std::move(missing);
   try {
     order(use, behind);
@@ -409,8 +440,10 @@ void Pager::advise(const Access& part, Advice advice) {
 }
 
 void Pager::flush(RangeState& range) {
-  if (range.dropped) throw RangeDropped(fmt::format("the range '{}' was dropped", range.name));
-  call([&] { return flush_step(range); });
+  call([&] {
+    if (range.dropped) throw RangeDropped(fmt::format("the range '{}' was dropped", range.name));
+    return flush_step(range);
+  });
 }
 
 void Pager::close() {
@@ -456,6 +489,7 @@ void Pager::set_memory(int device, Bytes bytes) {
     Device& d = device_at(device);
     d.pool.set_budget(bytes);
     d.policy->resize(bytes);
+    uses_.note_unpin();  // who waits may try again
     shrink(d);
     return true;
   });
@@ -475,7 +509,11 @@ RangeState& Pager::reserve(Bytes bytes, const RangeOptions& options) {
     throw InvalidAccess(fmt::format(
         "a chunk of {} won't do for '{}': it must be {} times a power of two, such as 8 MiB",
         to_string(range->chunk_bytes), range->name, to_string(unit)));
-  range->chunks = (bytes + range->chunk_bytes - 1) / range->chunk_bytes;
+  range->chunks = bytes / range->chunk_bytes + (bytes % range->chunk_bytes != 0);
+  if (range->chunks >> 40)
+    throw InvalidAccess(
+        fmt::format("'{}' would have {} chunks: use bigger ones, or fewer bytes than {}",
+                    range->name, range->chunks, to_string(bytes)));
   RangeState& state = *range;
   call([&] {
     Bytes largest = 0;
@@ -578,9 +616,10 @@ Stats Pager::stats() {
 std::byte* Pager::contents(RangeState& range) {
   std::byte* at = nullptr;
   call([&] {
+    if (range.dropped) throw RangeDropped(fmt::format("the range '{}' was dropped", range.name));
     if (auto* const frames = dynamic_cast<HostFrames*>(range.backing.get()))
       at = frames->contents();
-    else if (range.backing)
+    else
       at = host_contents(*range.backing);
     return true;
   });
@@ -600,7 +639,9 @@ void Pager::post(F f) {
 }
 
 void Pager::call(std::function<bool()> step) {
-  Task task{std::move(step), &this_thread_leases(), false, nullptr};
+  Task task;
+  task.step = std::move(step);
+  task.owner = &this_thread_leases();
   post([&] { tasks_.push_back(&task); });
   std::unique_lock hold(lock_);
   task_done_.wait(hold, [&] { return task.done; });
@@ -614,7 +655,7 @@ void Pager::run() {
     std::unique_lock hold(lock_);
     if (posted_) continue;
     if (stopping_) return;
-    if (!parked_.empty() || !write_backs_.empty() || !tasks_.empty() || over_budget_) {
+    if (!parked_.empty() || !write_backs_.empty() || !asked_.empty() || over_budget_) {
       wake_.wait_for(hold, std::chrono::microseconds(20));
       continue;
     }
@@ -635,23 +676,24 @@ void Pager::run() {
 }
 
 bool Pager::work() {
-  std::deque<Task*> tasks;
   {
     const std::scoped_lock hold(lock_);
     posted_ = false;
-    tasks.swap(tasks_);
+    asked_.insert(asked_.end(), tasks_.begin(), tasks_.end());
+    tasks_.clear();
     for (auto& demand : demands_) parked_.push_back(std::move(demand));
     demands_.clear();
   }
   bool progress = finish_write_backs(false);
   // 1. what other threads asked to be done here
   std::deque<Task*> unfinished;
-  for (Task* const task : tasks) {
+  for (Task* const task : asked_) {
     bool done = true;
     try {
+      const std::uint64_t unpins = uses_.unpins();
       done = task->step();
-      // What it waits for may have ended since: once more, now that nobody is left to wait for.
-      if (!done && endless(task->owner) && !(done = task->step()) && endless(task->owner))
+      if (!done) task->failed_at = unpins;
+      if (!done && endless(task->owner, unpins))
         throw WouldDeadlock(
             "this would wait for ever: leases of the calling thread, or of threads that wait "
             "themselves, pin what it needs: release them first");
@@ -664,10 +706,12 @@ bool Pager::work() {
       continue;
     }
     progress = true;
+    task->failed_at = ~std::uint64_t{0};
     const std::scoped_lock hold(lock_);
     task->done = true;
     task_done_.notify_all();
   }
+  asked_.swap(unfinished);
   // 2. demands, first come first served, but for those who hold leases: others may wait for them
   if (!parked_.empty()) {
     if (log_is_long_.exchange(false)) drain();
@@ -684,12 +728,8 @@ bool Pager::work() {
     }
     parked_.swap(still);
     for (auto& pending : parked_)
-      if (pending->waited && endless(pending->owner)) {
-        // Work that stood in the way may have ended since; only if it still does not fit, it never will.
-        if (!serve(*pending)) {
-          if (!endless(pending->owner)) continue;
-          fail_endless(*pending);
-        }
+      if (pending->waited && endless(pending->owner, pending->failed_at)) {
+        if (!widen()) fail_endless(*pending);
         progress = true;
         break;  // the others may go on now
       }
@@ -704,17 +744,17 @@ bool Pager::work() {
   if (log_is_long_.exchange(false)) drain();
   if (over_budget_) {
     over_budget_ = false;
-    for (auto& device : devices_) shrink(*device);
+    try {
+      for (auto& device : devices_) shrink(*device);
+    } catch (const std::exception&) {
+      // What could not be written back stays; the next demand tries again, and hears of it.
+    }
   }
   // 3. prefetches and cleaning ahead, a little at a time
   if (parked_.empty()) {
     progress |= serve_prefetch();
     if (writes_seen_)
       for (auto& device : devices_) clean_ahead(*device);
-  }
-  if (!unfinished.empty()) {
-    const std::scoped_lock hold(lock_);
-    for (Task* const task : unfinished) tasks_.push_back(task);
   }
   return progress;
 }
@@ -731,12 +771,12 @@ void Pager::note_hits(const Need& need, std::uint64_t lease, std::int64_t time) 
   std::uint64_t hits = 0;
   for (std::uint64_t i = need.run.first; i < need.run.first + need.run.count; ++i) {
     ChunkNotes& notes = need.range->notes[i];
-    if (!notes.home) {
-      // Left since (the log runs behind), or read in place.
-      hits += need.kind != Access::in_place;
+    if (!notes.home && need.kind == Access::in_place) continue;  // read where it lies
+    ++hits;
+    if (!notes.home) {  // left since: the log runs behind
+      trace(*need.range, i, 0, need.kind, 0, lease, time);
       continue;
     }
-    ++hits;
     notes.next_victim = false;
     device_at(notes.home - 1)
         .policy->accessed(key(*need.range, i),
@@ -753,33 +793,46 @@ void Pager::trace(const RangeState& range, std::uint64_t chunk, int device, std:
                   range.id, static_cast<std::uint16_t>(device), kind, outcome});
 }
 
-bool Pager::endless(const ThreadLeases* owner) {
+// Whether what found no room, `failed_at` that many unpins, never will: no pin has gone since, none
+// is about to go, and all leases left are those of threads that wait in the same way.
+bool Pager::endless(const ThreadLeases* owner, std::uint64_t failed_at) {
   bool waiting = false;
-  uses_.retire(true, waiting);
-  if (waiting || !write_backs_.empty()) return false;
-  // Would anyone ever release? A thread that waits here itself does not.
+  if (uses_.retire(true, waiting) || waiting || !write_backs_.empty() || any_thread_pins())
+    return false;
   bool somebody = false;
   uses_.each_live([&](const LeaseRecord& record) {
     const ThreadLeases* const holder = record.owner;
-    const bool waits = holder == owner || std::ranges::any_of(parked_, [&](const auto& pending) {
-      return pending && pending->waited && pending->done == Pending::queued && pending->owner == holder;
-    });
-    somebody |= !waits;
+    const auto waits = [&](const auto& waiter) {
+      return waiter->owner == holder && waiter->failed_at == failed_at;
+    };
+    somebody |=
+        holder != owner && std::ranges::none_of(asked_, waits) &&
+        std::ranges::none_of(parked_, [&](const auto& p) { return p && p->waited && waits(p); });
   });
-  return !somebody;
+  return !somebody && uses_.unpins() == failed_at;
+}
+
+// Where a driver without memory shrank budgets: back to what was asked for, since it may have some
+// now. False: nowhere.
+bool Pager::widen() {
+  bool any = false;
+  for (auto& device : devices_) any |= device->pool.widen();
+  return any;
+}
+
+// The budget that a lease on `device` can use.
+Bytes Pager::within_reach(int device) const {
+  Bytes bytes = device_at(device).pool.budget();
+  for (const int peer : device_at(device).peers) bytes += device_at(peer).pool.budget();
+  return bytes;
 }
 
 void Pager::fail_endless(Pending& pending) {
   Bytes needed = 0;
   for (const Need& need : pending.needs) needed += need.run.count * need.range->chunk_bytes;
-  Bytes budget = 0;
-  Bytes pinned = 0;
-  for (auto& device : devices_) {
-    budget += device->pool.budget();
-    for (const Resident& at : device->resident)
-      if (ChunkWord::of(at.range->table[at.chunk]).pins()) pinned += at.range->chunk_bytes;
-  }
-  if (pinned == 0)
+  const Bytes budget = within_reach(pending.use->device());
+  const Bytes held = leased();
+  if (held == 0)
     pending.error = std::make_exception_ptr(WorkingSetTooLarge(
         fmt::format("the chunks of this lease need {}, which does not fit into the memory budget of "
                     "{}: raise it (--memory), lease less at once, or use passes",
@@ -787,30 +840,43 @@ void Pager::fail_endless(Pending& pending) {
         needed, budget));
   else
     pending.error = std::make_exception_ptr(WouldDeadlock(fmt::format(
-        "this lease needs {}, and {} of the {} budget are pinned by leases of this thread, or of "
-        "threads that wait themselves: release one first, lease all at once, or raise the budget "
+        "this lease needs {}, and {} are pinned by leases of this thread, or of threads that wait "
+        "themselves, with a budget of {}: release one first, lease all at once, or raise the "
+        "budget "
         "(--memory)",
-        to_string(needed), to_string(pinned), to_string(budget))));
+        to_string(needed), to_string(held), to_string(budget))));
   complete(pending);
 }
 
 bool Pager::flush_step(RangeState& range) {
+  bool waiting = false;
+  uses_.retire(true, waiting);
   std::vector<Resident> chunks;
   for (auto& device : devices_)
     for (const Resident& at : device->resident)
       if (at.range == &range) chunks.push_back(at);
-  start_write_backs(chunks);
+  range.write_back_error = vmm::Status::ok;
+  std::exception_ptr error;
+  try {
+    start_write_backs(chunks);
+  } catch (...) {
+    // One that can't be written does not keep the others back.
+    error = std::current_exception();
+    for (const Resident& at : chunks) try {
+        start_write_backs(std::span(&at, 1));
+      } catch (const std::exception&) {
+        // Told below.
+      }
+  }
   finish_write_backs(true);
-  if (const vmm::Status status = std::exchange(write_back_error_, vmm::Status::ok);
-      status != vmm::Status::ok)
-    throw DriverError(status, fmt::format("cannot write '{}' back: {}; its chunks stay resident and "
-                                          "dirty, nothing is lost",
-                                          range.name, to_string(status)));
-  bool waiting = false;
-  uses_.retire(true, waiting);
-  for (auto& device : devices_)
-    for (const Resident& at : device->resident)
-      if (at.range == &range && ChunkWord::of(range.table[at.chunk]).dirty()) return false;
+  if (error) std::rethrow_exception(error);
+  if (range.write_back_error != vmm::Status::ok)
+    throw DriverError(range.write_back_error,
+                      fmt::format("cannot write '{}' back: {}; its chunks stay resident and dirty, "
+                                  "nothing is lost",
+                                  range.name, to_string(range.write_back_error)));
+  for (const Resident& at : chunks)
+    if (ChunkWord::of(range.table[at.chunk]).dirty()) return false;
   range.backing->flush();
   return true;
 }
@@ -851,6 +917,7 @@ bool Pager::drop_step(RangeState& range) {
   leave(victims);
   for (Victim& victim : victims) drop_frame(victim);
   release_range(range);
+  uses_.note_unpin();  // who waits for frames may try again
   return true;
 }
 
@@ -864,6 +931,10 @@ void Pager::release_range(RangeState& range) {
       device->pool.give(range.chunk_bytes, range.notes[at.chunk].frame);
       remove_resident(range, at.chunk, device->index);
     }
+  for (const std::uint64_t i : range.poisoned)
+    if (mapper_.unmap(range.address(i), range.chunk_bytes) == vmm::Status::ok)
+      device_at(ChunkWord::of(range.table[i]).device())
+          .pool.give(range.chunk_bytes, range.notes[i].frame);
   if (auto* const frames = dynamic_cast<HostFrames*>(range.backing.get()))
     for (std::uint64_t i = 0; i < range.chunks; ++i)
       if (frames->mapped(i)) (void)frames->unmap(i, range.address(i));

@@ -54,6 +54,8 @@ struct Pending {
   ThreadLeases* owner = nullptr;
   LeaseRecord* record = nullptr;
   std::vector<std::uint64_t> behind;  // [device]: copies that the stream must wait for
+  std::vector<PinnedRun> unfilled;    // brought in to be overwritten, without their contents
+  std::uint64_t failed_at = ~std::uint64_t{0};  // StreamUses::unpins before it last found no room
   std::exception_ptr error;
   std::int64_t posted = 0;            // ns
   std::atomic<bool> waited{false};    // its thread does nothing else
@@ -148,6 +150,7 @@ class Pager {
     int to_peer = -1;          // moves there instead of leaving
     bool written = false;      // a write-back was started
     bool discard = false;      // its contents are not wanted any more
+    bool dirty = false;        // its frame alone has its contents
     bool reused = false;       // its frame has a new owner
   };
   struct Incoming {
@@ -180,6 +183,8 @@ class Pager {
     ThreadLeases* owner = nullptr;
     bool done = false;
     std::exception_ptr error;
+    std::uint64_t failed_at =
+        ~std::uint64_t{0};  // StreamUses::unpins before the newest try that was not done
   };
   // Pinned memory through which files reach a device that the CPU does not.
   struct Staging {
@@ -199,9 +204,15 @@ class Pager {
   void note_hits(const Need& need, std::uint64_t lease, std::int64_t time);
   void trace(const RangeState& range, std::uint64_t chunk, int device, std::uint8_t kind,
              std::uint8_t outcome, std::uint64_t lease, std::int64_t time);
-  bool endless(const ThreadLeases* owner);
+  bool endless(const ThreadLeases* owner, std::uint64_t failed_at);
+  bool widen();
+  Bytes within_reach(int device) const;
   void fail_endless(Pending& pending);
   void order(StreamUse& use, std::span<const std::uint64_t> behind);
+  // Whether kernels of device `reader` may touch frames of device `owner`.
+  bool reaches(int reader, int owner) const {
+    return reader == owner || reach_[static_cast<std::size_t>(reader * devices() + owner)];
+  }
   bool drop_step(RangeState& range);
   bool flush_step(RangeState& range);
   void end_recording();
@@ -218,6 +229,8 @@ class Pager {
   // pager_serve.cpp
   bool serve(Pending& pending);
   void complete(Pending& pending);
+  void give_contents_back(const Pending& pending) noexcept;
+  bool leave_out_of_reach(std::span<const Need> needs, int device);
   void read_ahead(std::span<const Incoming> incoming, int device);
   bool serve_prefetch();
   bool bring_in(std::vector<Incoming>& incoming, int device);
@@ -240,6 +253,7 @@ class Pager {
   void remove_resident(RangeState& range, std::uint64_t chunk, int device);
   std::optional<Victim> choose_victim(int device);
   void take_back(const Victim& victim);
+  void undo_leave(std::span<Victim> victims);
   void copy_out(std::span<WriteBack> chunks);
   void start_write_backs(std::span<const Resident> chunks);
   bool finish_write_back(bool wait);
@@ -251,7 +265,7 @@ class Pager {
   std::byte* landing_of(Device& device, Bytes bytes);
   void restore(Victim& victim);
   void drop_frame(Victim& victim);
-  void poison(RangeState& range, std::uint64_t chunk, int device);
+  void poison(RangeState& range, std::uint64_t chunk, int device, vmm::Frame frame);
   void map_host_frame(RangeState& range, std::uint64_t chunk);
   void clean_ahead(Device& device);
   void shrink(Device& device);
@@ -267,6 +281,7 @@ class Pager {
   StreamUses uses_;
   Mapper mapper_;
   std::vector<std::unique_ptr<Device>> devices_;
+  std::vector<bool> reach_;  // [reader][owner]
   AccessLog log_;
   std::unique_ptr<TraceWriter> trace_;
   std::unique_ptr<Timeline> timeline_;
@@ -276,8 +291,8 @@ class Pager {
   std::vector<std::unique_ptr<RangeState>> ranges_;
   std::deque<std::shared_ptr<Pending>> parked_;
   std::deque<WriteBack> write_backs_;
+  std::deque<Task*> asked_;  // taken from tasks_, not done
   std::map<Bytes, Staging> staging_;
-  vmm::Status write_back_error_ = vmm::Status::ok;  // the newest that nobody was told of
   bool writes_seen_ = false;
   bool over_budget_ = false;  // more frames than the budget, all pinned
 

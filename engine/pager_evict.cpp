@@ -73,6 +73,7 @@ std::optional<Pager::Victim> Pager::choose_victim(int device) {
 
 // The victim stays after all.
 void Pager::take_back(const Victim& victim) {
+  if (victim.ticket) (void)device_at(victim.device).out.wait(victim.ticket);
   Chunk& chunk = victim.range->table[victim.chunk];
   const ChunkWord word = ChunkWord::of(chunk);
   publish(chunk, Chunk::resident, word.device(), 0, word.dirty());
@@ -81,8 +82,8 @@ void Pager::take_back(const Victim& victim) {
                         {victim.range->chunk_bytes, word.dirty(), false, Request::never});
 }
 
-// Starts to copy chunks to their backings, their dirty marks taken off before; a `ticket` of 0 says that it is done already.
-// On a throw all of them are dirty again, also those whose copies run.
+// Starts to copy chunks to their backings, their dirty marks taken off before; a `ticket` of 0 says
+// that it is done already. On a throw all of them are dirty again, and no copy runs.
 void Pager::copy_out(std::span<WriteBack> chunks) {
   std::vector<std::vector<vmm::Copy>> copies(devices_.size());
   std::vector<WriteBack*> through_cpu;
@@ -127,6 +128,11 @@ void Pager::copy_out(std::span<WriteBack> chunks) {
       range.backing->write(out->chunk * range.chunk_bytes, {from, bytes});
     }
   } catch (...) {
+    std::uint64_t ticket = 0;
+    for (auto& device : devices_)
+      if (!copies[static_cast<std::size_t>(device->index)].empty() &&
+          device->out.submit(ticket) == vmm::Status::ok)
+        (void)device->out.wait(ticket);
     for (const WriteBack& out : chunks) mark_dirty(out.range->table[out.chunk]);
     throw;
   }
@@ -172,7 +178,7 @@ bool Pager::finish_write_back(bool wait) {
     note_write_back(*first.range, first.chunk);
   } else {
     mark_dirty(first.range->table[first.chunk]);
-    write_back_error_ = status;
+    first.range->write_back_error = status;
   }
   if (timeline_)
     timeline_->add("copy out", fmt::format("copy out {}", first.device), first.range->name, 1, first.began,
@@ -219,10 +225,16 @@ void Pager::map_host_frame(RangeState& range, std::uint64_t index) {
 // victims. On a throw, those that are still mapped are resident again and have no frame in `victims`.
 void Pager::leave(std::span<Victim> victims) {
   if (victims.empty()) return;
-  leave_for_peers(victims);
+  try {
+    leave_for_peers(victims);
+  } catch (...) {
+    undo_leave(victims);
+    throw;
+  }
   // 1. copies that still touch them: write-backs, and a copy in that nobody waited for
   vmm::Status status = vmm::Status::ok;
   for (Victim& victim : victims) {
+    if (victim.to_peer >= 0) continue;
     Chunk& chunk = victim.range->table[victim.chunk];
     if (victim.to_peer >= 0) continue;  // resident there, and perhaps pinned already
     assert(ChunkWord::of(chunk).state() == Chunk::leaving && ChunkWord::of(chunk).pins() == 0);
@@ -254,6 +266,7 @@ void Pager::leave(std::span<Victim> victims) {
     if (status != vmm::Status::ok) break;
     for (std::size_t k = i; k < end; ++k) {
       Chunk& chunk = range.table[victims[k].chunk];
+      victims[k].dirty = ChunkWord::of(chunk).dirty();
       victims[k].frame = std::exchange(range.notes[victims[k].chunk].frame, vmm::Frame{});
       remove_resident(range, victims[k].chunk, victims[k].device);
       range.notes[victims[k].chunk].next_victim = false;
@@ -262,29 +275,35 @@ void Pager::leave(std::span<Victim> victims) {
     }
     done = end;
   }
-  // 3. those that a failure left mapped stay; the others of a host-mapped range go back to their host frames
-  for (std::size_t i = 0; i < victims.size(); ++i) {
-    Victim& victim = victims[i];
-    if (victim.to_peer >= 0) continue;
-    if (i >= done)
-      take_back(victim);
-    else if (victim.range->cold == Cold::host_mapped && !victim.discard)
-      try {
+  // 3. all stay where one could not leave; those of a host-mapped range go back to their host
+  // frames
+  if (status != vmm::Status::ok) {
+    undo_leave(victims);
+    throw DriverError(status, fmt::format("cannot take chunks of '{}' from the device: {}",
+                                          victims[0].range->name, vmm::to_string(status)));
+  }
+  for (const Victim& victim : victims)
+    if (victim.to_peer < 0 && victim.range->cold == Cold::host_mapped && !victim.discard) try {
         map_host_frame(*victim.range, victim.chunk);
       } catch (const DriverError&) {
         // Stays cold; the next access in place tries again.
       }
-  }
-  if (status != vmm::Status::ok) {
-    for (std::size_t i = 0; i < done; ++i)
-      if (victims[i].to_peer < 0) restore(victims[i]);
-    throw DriverError(status, fmt::format("cannot take chunks of '{}' from the device: {}",
-                                          victims[0].range->name, vmm::to_string(status)));
-  }
 }
 
-// Undoes the leaving of a victim whose frame still holds its contents. Where that fails it has left: it is clean, so nothing
-// is lost.
+// After a failure: those that are still mapped are resident again, those that have left come back
+// if they can, and those that have moved to a peer stay there.
+void Pager::undo_leave(std::span<Victim> victims) {
+  for (Victim& victim : victims)
+    if (ChunkWord::of(victim.range->table[victim.chunk]).state() == Chunk::leaving)
+      take_back(victim);
+    else if (victim.to_peer >= 0)
+      drop_frame(victim);
+    else if (static_cast<std::uint64_t>(victim.frame))
+      restore(victim);
+}
+
+// Undoes the leaving of a victim whose frame still holds its contents. Where that fails it has
+// left: its backing has them, unless they were not wanted any more.
 void Pager::restore(Victim& victim) {
   RangeState& range = *victim.range;
   Chunk& chunk = range.table[victim.chunk];
@@ -302,15 +321,15 @@ void Pager::restore(Victim& victim) {
   if (mapper_.set_access(at, range.chunk_bytes, {vmm::Place::device, victim.device}) !=
       vmm::Status::ok) {
     if (mapper_.unmap(at, range.chunk_bytes) == vmm::Status::ok) return drop_frame(victim);
-    victim.frame = {};
-    return poison(range, victim.chunk, victim.device);
+    return poison(range, victim.chunk, victim.device, std::exchange(victim.frame, vmm::Frame{}));
   }
   range.notes[victim.chunk].frame = std::exchange(victim.frame, vmm::Frame{});
-  publish(chunk, Chunk::resident, victim.device, 0, false);
+  publish(chunk, Chunk::resident, victim.device, 0, victim.dirty);
   add_resident(range, victim.chunk, victim.device);
   device_at(victim.device)
-      .policy->inserted(key(range, victim.chunk), {range.chunk_bytes, false, false, Request::never});
-  --range.counters.evictions;
+      .policy->inserted(key(range, victim.chunk),
+                        {range.chunk_bytes, victim.dirty, false, Request::never});
+  if (!victim.discard) --range.counters.evictions;
 }
 
 void Pager::drop_frame(Victim& victim) {
@@ -369,9 +388,14 @@ void Pager::leave_for_peers(std::span<Victim> victims) {
         (void)mapper_.unmap(at, bytes);
       }
       // Back to where it was.
-      if (mapper_.map(at, bytes, range.notes[victim.chunk].frame) != vmm::Status::ok ||
-          mapper_.set_access(at, bytes, {vmm::Place::device, victim.device}) != vmm::Status::ok)
-        poison(range, victim.chunk, victim.device);
+      const vmm::Frame old = range.notes[victim.chunk].frame;
+      if (mapper_.map(at, bytes, old) != vmm::Status::ok) {
+        poison(range, victim.chunk, victim.device, {});
+        from.pool.give(bytes, old);
+      } else if (mapper_.set_access(at, bytes, {vmm::Place::device, victim.device}) !=
+                 vmm::Status::ok) {
+        poison(range, victim.chunk, victim.device, old);
+      }
     }
     if (static_cast<std::uint64_t>(frame)) to.pool.give(bytes, frame);
     victim.to_peer = -1;
@@ -394,11 +418,13 @@ std::byte* Pager::landing_of(Device& device, Bytes bytes) {
   return device.landing;
 }
 
-// The chunk's mapping is in doubt: it is not used again, nor is its frame.
-void Pager::poison(RangeState& range, std::uint64_t index, int device) {
+// The chunk's mapping is in doubt: it is not used again, nor is its frame, until its range is
+// dropped.
+void Pager::poison(RangeState& range, std::uint64_t index, int device, vmm::Frame frame) {
   if (range.notes[index].home) remove_resident(range, index, device);
-  range.notes[index].frame = {};
-  publish(range.table[index], Chunk::poisoned, 0, 0, false);
+  range.notes[index].frame = frame;
+  range.poisoned.push_back(index);
+  publish(range.table[index], Chunk::poisoned, device, 0, false);
 }
 
 // Writes back what is likely to be evicted next, several at a time, so that a fault finds clean victims.
@@ -425,7 +451,7 @@ void Pager::clean_ahead(Device& device) {
   }
   try {
     start_write_backs(chosen);
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     // They are dirty still; whoever needs their frames hears of it.
   }
 }

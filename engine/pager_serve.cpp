@@ -32,6 +32,19 @@ bool Pager::serve(Pending& pending) {
   try {
     // 1. pin what is there, list what is missing
     drain();
+    pending.failed_at = uses_.unpins();
+    const int device = pending.use->device();
+    Bytes needed = 0;
+    for (const Need& need : pending.needs)
+      if (need.kind != Access::in_place) needed += need.run.count * need.range->chunk_bytes;
+    if (const Bytes available = within_reach(device); needed > available && !widen())
+      throw WorkingSetTooLarge(
+          fmt::format(
+              "the chunks of this lease need {}, the memory budget is {}: raise it (--memory), "
+              "lease less at once, or use passes",
+              to_string(needed), to_string(available)),
+          needed, available);
+    if (!leave_out_of_reach(pending.needs, device)) return false;
     pending.behind.assign(devices_.size(), 0);
     for (const Need& need : pending.needs) {
       if (need.range->dropped)
@@ -83,7 +96,7 @@ bool Pager::serve(Pending& pending) {
       }
     }
     // 2. bring the missing ones in
-    if (!incoming.empty() && !bring_in(incoming, pending.use->device())) {
+    if (!incoming.empty() && !bring_in(incoming, device)) {
       let_go();
       return false;
     }
@@ -98,6 +111,7 @@ bool Pager::serve(Pending& pending) {
   for (const Need& hit : hits) note_hits(hit, lease, began);
   for (const Incoming& in : incoming) {
     settle(in, 1, lease, false);
+    if (in.kind == Access::overwrite) pending.unfilled.push_back({in.range, {in.chunk, 1}});
     auto& ticket = pending.behind[static_cast<std::size_t>(in.device)];
     ticket = std::max(ticket, in.ready);
   }
@@ -113,10 +127,64 @@ bool Pager::serve(Pending& pending) {
 void Pager::complete(Pending& pending) {
   int queued = Pending::queued;
   if (!pending.done.compare_exchange_strong(queued, Pending::served)) {
-    if (pending.record) release(pending.record);  // cancelled meanwhile
+    if (!pending.record) return;  // cancelled meanwhile
+    give_contents_back(pending);
+    release(pending.record);
     return;
   }
   pending.done.notify_all();
+}
+
+// What was brought in to be overwritten, and will not be, has its old contents again; its lease has
+// not ended yet.
+void Pager::give_contents_back(const Pending& pending) noexcept {
+  for (const PinnedRun& one : pending.unfilled) try {
+      Incoming in;
+      in.range = one.range;
+      in.chunk = one.run.first;
+      in.device = one.range->notes[in.chunk].home - 1;
+      fill(std::span(&in, 1));
+      one.range->table[in.chunk].ready = in.ready;
+      (void)device_at(in.device).in.wait(in.ready);
+    } catch (const std::exception&) {
+      // Its backing can't be read; nothing is left to give it.
+    }
+}
+
+// Takes chunks of `needs` from devices that `device` does not reach. False: one is pinned there.
+bool Pager::leave_out_of_reach(std::span<const Need> needs, int device) {
+  if (std::ranges::find(reach_, false) == reach_.end()) return true;
+  bool waiting = false;
+  uses_.retire(true, waiting);
+  std::vector<Victim> victims;
+  bool free = true;
+  for (const Need& need : needs)
+    for (std::uint64_t i = need.run.first; i < need.run.first + need.run.count && free; ++i) {
+      const int home = need.range->notes[i].home - 1;
+      if (home < 0 || reaches(device, home)) continue;
+      while (need.range->notes[i].cleaning) finish_write_back(true);
+      free = try_mark_leaving(need.range->table[i], false);
+      if (!free) break;
+      device_at(home).policy->removed(key(*need.range, i));
+      Victim& victim = victims.emplace_back();
+      victim.range = need.range;
+      victim.chunk = i;
+      victim.device = home;
+    }
+  if (!free) {
+    pins_wanted_ = true;
+    for (const Victim& victim : victims) take_back(victim);
+    return false;
+  }
+  try {
+    write_back(victims);
+  } catch (...) {
+    for (const Victim& victim : victims) take_back(victim);
+    throw;
+  }
+  leave(victims);
+  for (Victim& victim : victims) drop_frame(victim);
+  return true;
 }
 
 void Pager::read_ahead(std::span<const Incoming> incoming, int device) {
@@ -146,7 +214,7 @@ bool Pager::serve_prefetch() {
     if (first.need.run.count == 0) prefetches_.pop_front();
   }
   RangeState& range = *prefetch.need.range;
-  if (range.dropped || prefetch.device >= devices()) return true;
+  if (range.dropped || prefetch.device < 0 || prefetch.device >= devices()) return true;
   drain();
   std::vector<Incoming> incoming;
   for (std::uint64_t i = 0; i < prefetch.need.run.count; ++i) {
@@ -164,7 +232,7 @@ bool Pager::serve_prefetch() {
   bool brought = false;
   try {
     brought = incoming.empty() || bring_in(incoming, prefetch.device);
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     // Whoever needs it hears of it.
   }
   for (const Incoming& in : incoming)
@@ -300,6 +368,7 @@ void Pager::bring_slice(std::span<Incoming> incoming, std::span<Victim> victims)
         status = grant_access(incoming.first(mapped), mapped == incoming.size());
       }
     }
+    if (status == vmm::Status::out_of_memory) widen();  // nothing has changed, nor has the budget
     if (status != vmm::Status::ok)
       throw DriverError(status, fmt::format("cannot {} chunk {} of '{}': {}{}", doing,
                                             incoming[std::min(mapped, incoming.size() - 1)].chunk,
@@ -368,10 +437,9 @@ vmm::Status Pager::take_by_force(Incoming& in) {
 // A mapped chunk that nobody has seen goes back to being cold, or host-mapped. False: its mapping is in doubt, and its frame
 // with it.
 bool Pager::unmap_incoming(Incoming& in) {
-  Chunk& chunk = in.range->table[in.chunk];
   (void)device_at(in.device).in.wait(in.ready);
   if (mapper_.unmap(in.range->address(in.chunk), in.range->chunk_bytes) != vmm::Status::ok) {
-    publish(chunk, Chunk::poisoned, 0, 0, false);
+    poison(*in.range, in.chunk, in.device, in.frame);
     return false;
   }
   back_to_host(in);
@@ -431,7 +499,10 @@ void Pager::fill(std::span<Incoming> incoming) {
   // 1. zeros, and what lies in pinned memory
   for (Incoming& in : incoming) {
     ChunkNotes& notes = in.range->notes[in.chunk];
-    if (in.kind == Access::overwrite) continue;
+    if (in.kind == Access::overwrite) {
+      zero(in, in.range->stored_bytes(in.chunk));  // what lies behind the range's end
+      continue;
+    }
     if (!notes.stored && !in.range->backing->full()) {
       zero(in, 0);
       continue;

@@ -27,6 +27,20 @@ Passes::Passes(Pager& pager, Stream stream, std::vector<Need> needs)
   missing_.assign(missing.begin(), missing.end());
 }
 
+Passes& Passes::operator=(Passes&& other) noexcept {
+  Passes gone(std::move(other));
+  std::swap(pager_, gone.pager_);
+  std::swap(use_, gone.use_);
+  std::swap(pass_bytes_, gone.pass_bytes_);
+  resident_.swap(gone.resident_);
+  missing_.swap(gone.missing_);
+  ahead_.swap(gone.ahead_);
+  parts_.swap(gone.parts_);
+  leases_.swap(gone.leases_);
+  std::swap(was_resident_, gone.was_resident_);
+  return *this;
+}
+
 Passes::~Passes() {
   for (Ahead& ahead : ahead_)
     if (ahead.pending) pager_->cancel(*ahead.pending);
@@ -97,7 +111,7 @@ bool Passes::next() {
     try {
       leases_.emplace_back(*pager_, pager_->finish(*ahead.pending));
     } catch (const WouldDeadlock&) {
-      if (smallest && ahead_.empty()) throw;
+      if (smallest) throw;
       step_back(std::move(ahead));
       continue;
     } catch (const WorkingSetTooLarge&) {

@@ -19,7 +19,7 @@ class Passes {
  public:
   Passes(Pager& pager, Stream stream, std::vector<Need> needs);
   Passes(Passes&&) noexcept = default;
-  Passes& operator=(Passes&&) noexcept = default;
+  Passes& operator=(Passes&& other) noexcept;
   ~Passes();
 
   // The next pass, in place of the last one; false: there is none left. Throws as Engine::acquire does.

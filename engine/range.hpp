@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/backing.hpp"
 #include "engine/chunk.hpp"
@@ -49,6 +50,9 @@ struct RangeState {
   std::atomic<bool> dropped{false};
   std::atomic<std::uint32_t> read_ahead{0};  // chunks; advise(sequential)
   Counters counters;
+  // The pager's own.
+  std::vector<std::uint64_t> poisoned;
+  vmm::Status write_back_error = vmm::Status::ok;  // the newest, of a chunk that is dirty again
 
   Bytes table_bytes() const { return chunks * (sizeof(Chunk) + sizeof(ChunkNotes)); }
   std::byte* address(std::uint64_t chunk) const { return base + chunk * chunk_bytes; }

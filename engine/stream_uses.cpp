@@ -8,8 +8,9 @@ void unpin(const PinnedRun& run) {
   for (std::uint64_t i = 0; i < run.run.count; ++i) unpin(run.range->table[run.run.first + i]);
 }
 
-StreamUse::StreamUse(vmm::Driver& driver, Stream stream, int device, bool owned)
-    : driver_(driver), stream_(stream), device_(device), owned_(owned) {}
+StreamUse::StreamUse(vmm::Driver& driver, Stream stream, int device, bool owned,
+                     std::atomic<std::uint64_t>& unpins)
+    : driver_(driver), stream_(stream), device_(device), owned_(owned), unpins_(unpins) {}
 
 StreamUse::~StreamUse() {
   for (const Batch& batch : fenced_)
@@ -101,6 +102,7 @@ void StreamUse::drop_pins(std::vector<LeaseRecord*>& records) {
     idle_.push_back(record);
   }
   records.clear();
+  ++unpins_;
 }
 
 bool StreamUse::retire_passed() {
@@ -149,34 +151,36 @@ StreamUses::~StreamUses() {
 }
 
 StreamUse& StreamUses::add(Stream stream, int device, bool owned) {
-  auto& use = uses_[stream.handle()];
-  if (!use) use = std::make_unique<StreamUse>(driver_, stream, device, owned);
+  auto& use = uses_[{stream.handle(), device}];
+  if (!use) use = std::make_unique<StreamUse>(driver_, stream, device, owned, unpins_);
   return *use;
 }
 
 StreamUse& StreamUses::of(Stream stream) {
-  // The thread's newest stream, so that a hit takes no lock here.
+  // The thread's newest stream of ours, so that a hit takes no lock here. Another's may be gone
+  // since.
   thread_local struct {
     std::uint64_t id = 0;
     Stream stream;
     StreamUse* use = nullptr;
   } newest;
   if (newest.id == id_ && newest.stream == stream) return *newest.use;
+  int device = 0;
+  if (driver_.device_of(stream, device) != vmm::Status::ok)
+    throw InvalidAccess(
+        "the stream is none of this engine's driver: pass a cudaStream_t with a GPU, "
+        "Engine::stream() with any driver");
   StreamUse* use = nullptr;
   {
     const std::shared_lock hold(lock_);
-    if (const auto found = uses_.find(stream.handle()); found != uses_.end())
+    if (const auto found = uses_.find({stream.handle(), device}); found != uses_.end())
       use = found->second.get();
   }
   if (!use) {
-    int device = 0;
-    if (driver_.device_of(stream, device) != vmm::Status::ok)
-      throw InvalidAccess("the stream is none of this engine's driver: pass a cudaStream_t with a GPU, "
-                          "Engine::stream() with any driver");
     const std::unique_lock hold(lock_);
     use = &add(stream, device, false);
   }
-  newest = {id_, stream, use};
+  if (use->owned()) newest = {id_, stream, use};
   return *use;
 }
 

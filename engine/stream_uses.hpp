@@ -8,10 +8,11 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "engine/range.hpp"
@@ -42,11 +43,14 @@ void unpin(const PinnedRun& run);
 
 class alignas(64) StreamUse {
  public:
-  StreamUse(vmm::Driver& driver, Stream stream, int device, bool owned);
+  // Counts in `unpins` whenever pins go.
+  StreamUse(vmm::Driver& driver, Stream stream, int device, bool owned,
+            std::atomic<std::uint64_t>& unpins);
   ~StreamUse();
 
   Stream stream() const { return stream_; }
   int device() const { return device_; }
+  bool owned() const { return owned_; }
 
   // A record of the chunks of `needs` (anything with a range and a run), counted as its owner's from now on.
   template <class Needs>
@@ -89,6 +93,7 @@ class alignas(64) StreamUse {
   const Stream stream_;
   const int device_;
   const bool owned_;
+  std::atomic<std::uint64_t>& unpins_;
   SpinLock lock_;
   std::vector<std::unique_ptr<LeaseRecord>> records_;
   std::vector<LeaseRecord*> idle_;
@@ -112,6 +117,9 @@ class StreamUses {
 
   bool retire(bool fence, bool& waiting);
   void finish();
+  // Grows whenever pins have gone. What failed for want of them may go well once it has grown.
+  std::uint64_t unpins() const { return unpins_; }
+  void note_unpin() { ++unpins_; }
   // Calls f(record) for each lease not released, on any stream.
   template <class F>
   void each_live(F f) {
@@ -125,7 +133,9 @@ class StreamUses {
   vmm::Driver& driver_;
   const std::uint64_t id_;
   std::shared_mutex lock_;
-  std::unordered_map<void*, std::unique_ptr<StreamUse>> uses_;
+  // By handle and device: a stream may be made where another one was.
+  std::map<std::pair<void*, int>, std::unique_ptr<StreamUse>> uses_;
+  std::atomic<std::uint64_t> unpins_{0};
   std::vector<Stream> owned_;
 };
 

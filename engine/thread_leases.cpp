@@ -1,5 +1,6 @@
 #include "engine/thread_leases.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <mutex>
 #include <vector>
@@ -44,6 +45,12 @@ struct Entry {
 ThreadLeases& this_thread_leases() {
   thread_local Entry entry;
   return *entry.leases;
+}
+
+bool any_thread_pins() {
+  const std::scoped_lock hold(pool().lock);
+  return std::ranges::any_of(pool().entries,
+                             [](const ThreadLeases& t) { return t.pinning.load(); });
 }
 
 }  // namespace holdall

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -27,7 +28,9 @@ void Timeline::add(const char* what, std::string track, const std::string& range
 void Timeline::write() {
   const std::scoped_lock hold(lock_);
   std::map<std::string, int> tracks;
-  const std::int64_t zero = events_.empty() ? 0 : events_.front().begin;
+  const std::int64_t zero =
+      events_.empty() ? 0
+                      : std::ranges::min(events_, {}, [](const Event& e) { return e.begin; }).begin;
   out_ << "[";
   const char* comma = "\n";
   for (const Event& e : events_) {
