@@ -10,6 +10,7 @@
 // pager_evict.cpp: victims, write-back, leaving.
 #pragma once
 
+#include <tbb/info.h>
 #include <tbb/task_arena.h>
 
 #include <atomic>
@@ -286,7 +287,7 @@ class Pager {
   std::unique_ptr<TraceWriter> trace_;
   std::unique_ptr<Timeline> timeline_;
   std::atomic<bool> closed_{false};
-  tbb::task_arena io_{4};
+  tbb::task_arena io_{std::min(4, tbb::info::default_concurrency())};  // more, and TBB warns
   // The pager's own.
   std::vector<std::unique_ptr<RangeState>> ranges_;
   std::deque<std::shared_ptr<Pending>> parked_;

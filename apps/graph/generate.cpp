@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "apps/graph/build.hpp"
 #include "apps/graph/error.hpp"
 #include "kernels/random_edge.hpp"
 
@@ -86,10 +85,12 @@ Edge generate_edge(const Generator& generator, std::uint64_t i) {
   return edge_of(drawing_of(generator), i);
 }
 
-Csr generate(const Generator& generator, Bytes memory) {
-  return build_csr(
-      GeneratedEdges(generator),
-      {.symmetrize = true, .deduplicate = true, .remove_self_loops = true, .memory = memory});
+Csr generate(const Generator& generator, Bytes memory, const Progress& progress) {
+  return build_csr(GeneratedEdges(generator), {.symmetrize = true,
+                                               .deduplicate = true,
+                                               .remove_self_loops = true,
+                                               .memory = memory,
+                                               .progress = progress});
 }
 
 }  // namespace holdall::graph

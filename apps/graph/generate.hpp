@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "apps/graph/build.hpp"
 #include "apps/graph/csr.hpp"
 #include "apps/graph/edges.hpp"
 
@@ -38,6 +39,6 @@ bool names_generator(std::string_view text);
 Edge generate_edge(const Generator& generator, std::uint64_t i);  // i < edges()
 
 // Throws GraphError if the graph needs more than `memory` bytes (0: what the machine has free).
-Csr generate(const Generator& generator, Bytes memory = 0);
+Csr generate(const Generator& generator, Bytes memory = 0, const Progress& progress = {});
 
 }  // namespace holdall::graph

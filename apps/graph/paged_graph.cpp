@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <span>
 
+#include "apps/graph/checked_neighbours.hpp"
+
 namespace holdall::graph {
 
 namespace {
@@ -16,21 +18,23 @@ PagedAdjacency reserve(VertexData& data, std::uint64_t vertices, std::uint64_t e
   return {data.array<std::uint64_t>(vertices + 1, direction + " offsets"),
           data.engine().reserve<Vertex>(std::max<std::uint64_t>(edges, 1),
                                         {.name = direction + " neighbours",
-                                         .backing = edges > 0 ? backing : zeros(),
+                                         .backing = backing,
                                          .chunk = chunk,
                                          .cold = Cold::unmapped})};
 }
 
 PagedAdjacency reserve(VertexData& data, const GraphFile& file, const FileAdjacency& adjacency,
                        const char* direction, Bytes chunk) {
-  return reserve(data, file.vertices, adjacency.neighbours.count,
-                 holdall::file(file.path, adjacency.neighbours.offset), direction, chunk);
+  return reserve(
+      data, file.vertices, adjacency.neighbours.count,
+      adjacency.neighbours.count > 0 ? checked_neighbours(file, adjacency.neighbours) : zeros(),
+      direction, chunk);
 }
 
 PagedAdjacency reserve(VertexData& data, const Adjacency& adjacency, const char* direction,
                        Bytes chunk) {
-  return reserve(data, adjacency.offsets.size() - 1, adjacency.neighbours.size(), pinned(),
-                 direction, chunk);
+  return reserve(data, adjacency.offsets.size() - 1, adjacency.neighbours.size(),
+                 adjacency.neighbours.empty() ? zeros() : pinned(), direction, chunk);
 }
 
 void load(Engine& engine, PagedAdjacency& paged, const Adjacency& adjacency) {
