@@ -7,7 +7,9 @@
 // What TBB does inside itself is not to be reported: ThreadSanitizer sees only half of it.
 extern "C" const char* __tsan_default_suppressions() {
   return "called_from_lib:libtbb.so\n"
-         "race:new_object<tbb::detail\n";  // tasks made in memory that another thread had before
+         // Tasks made in memory that another thread had before.
+         "race:new_object<tbb::detail\n"
+         "race:offer_work_impl<tbb::detail\n";
 }
 #endif
 
