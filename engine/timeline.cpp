@@ -13,15 +13,28 @@
 
 namespace holdall {
 
+namespace {
+
+[[noreturn]] void fail(const std::filesystem::path& path) {
+  throw BackingError(
+      fmt::format("cannot write the timeline '{}': {}", path.string(), std::strerror(errno)));
+}
+
+}  // namespace
+
+Timeline::Timeline(std::filesystem::path path) : path_(std::move(path)) {
+  if (!std::ofstream(path_)) fail(path_);
+}
+
 void Timeline::add(const char* what, std::string track, const std::string& range,
                    std::uint64_t chunks, std::int64_t begin, std::int64_t end) {
   const std::scoped_lock hold(lock_);
   events_.push_back({what, std::move(track), range, chunks, begin, end});
 }
 
-void Timeline::write(const std::filesystem::path& path) const {
+void Timeline::write() const {
   const std::scoped_lock hold(lock_);
-  std::ofstream out(path);
+  std::ofstream out(path_);
   std::map<std::string, int> tracks;
   const std::int64_t zero =
       events_.empty() ? 0
@@ -43,8 +56,7 @@ void Timeline::write(const std::filesystem::path& path) const {
   }
   out << "\n]\n";
   out.close();
-  if (!out)
-    throw BackingError(fmt::format("cannot write the timeline '{}': {}", path.string(), std::strerror(errno)));
+  if (!out) fail(path_);
 }
 
 }  // namespace holdall

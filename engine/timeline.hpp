@@ -11,11 +11,13 @@ namespace holdall {
 
 class Timeline {
  public:
+  // Makes the file. Throws BackingError if it can't.
+  explicit Timeline(std::filesystem::path path);
   // One stretch of time on a track ("pager", "copy in 0", "acquire"); times in ns of the steady clock.
   void add(const char* what, std::string track, const std::string& range, std::uint64_t chunks,
            std::int64_t begin, std::int64_t end);
   // Throws BackingError.
-  void write(const std::filesystem::path& path) const;
+  void write() const;
 
  private:
   struct Event {
@@ -25,6 +27,7 @@ class Timeline {
     std::uint64_t chunks;
     std::int64_t begin, end;
   };
+  const std::filesystem::path path_;
   mutable std::mutex lock_;
   std::vector<Event> events_;
 };
