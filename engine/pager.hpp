@@ -57,6 +57,7 @@ struct Pending {
   std::vector<std::uint64_t> behind;  // [device]: copies that the stream must wait for
   std::vector<PinnedRun> unfilled;    // brought in to be overwritten, without their contents
   std::uint64_t failed_at = ~std::uint64_t{0};  // StreamUses::unpins before it last found no room
+  bool widened = false;  // shrunk budgets were tried at their full width for it
   std::exception_ptr error;
   std::int64_t posted = 0;            // ns
   std::atomic<bool> waited{false};    // its thread does nothing else
@@ -206,7 +207,8 @@ class Pager {
   void trace(const RangeState& range, std::uint64_t chunk, int device, std::uint8_t kind,
              std::uint8_t outcome, std::uint64_t lease, std::int64_t time);
   bool endless(const ThreadLeases* owner, std::uint64_t failed_at);
-  bool widen();
+  bool widen(Pending& pending);
+  [[noreturn]] void throw_too_large(const Pending& pending);
   Bytes within_reach(int device) const;
   void fail_endless(Pending& pending);
   void order(StreamUse& use, std::span<const std::uint64_t> behind);
