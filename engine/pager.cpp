@@ -740,8 +740,8 @@ bool Pager::work() {
       progress |= uses_.retire(true, waiting);
     }
   }
-  crowded_ = !parked_.empty();
-  if (crowded_) pins_wanted_ = true;
+  if (crowded_ == parked_.empty()) crowded_ = !parked_.empty();
+  if (crowded_ && !pins_wanted_) pins_wanted_ = true;
   if (log_is_long_.exchange(false)) drain();
   if (over_budget_) {
     over_budget_ = false;
