@@ -65,7 +65,7 @@ TEST_F(Threads, LeaseOverlappingSetsNearTheBudget) {
   run(5, [&](int t) {
     const Stream stream = engine.stream();
     std::minstd_rand random(static_cast<unsigned>(t) + 1);
-    for (int i = 0; i < 40; ++i) {
+    for (int i = 0; i < 16; ++i) {
       ChunkSet set(range.chunks());
       for (int k = 0; k < 6; ++k) set.add(random() % range.chunks());
       const auto lease = engine.acquire(stream, {read(range, set)});
