@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
+#include <charconv>
+#include <chrono>
 #include <cstdio>
 
 #include "policies/registry.hpp"
@@ -12,16 +15,38 @@ namespace holdall::apps {
 
 CLI::Option* add_bytes(CLI::App& command, const std::string& name, Bytes& bytes,
                        const std::string& help) {
-  return command.add_option_function<std::string>(
-      name,
-      [&bytes, name](const std::string& text) {
-        try {
-          bytes = parse_bytes(text);
-        } catch (const std::invalid_argument& e) {
-          throw CLI::ValidationError(name, e.what());
-        }
-      },
-      help)->type_name("SIZE");
+  return command
+      .add_option_function<std::string>(
+          name,
+          [&bytes, name](const std::string& text) {
+            try {
+              bytes = parse_bytes(text);
+            } catch (const std::invalid_argument& e) {
+              throw CLI::ValidationError(name, e.what());
+            }
+            if (bytes == 0)
+              throw CLI::ValidationError(name,
+                                         "no bytes will not do; leave it out for the default");
+          },
+          help)
+      ->type_name("SIZE");
+}
+
+CLI::Option* add_count(CLI::App& command, const std::string& name, std::uint64_t& number,
+                       const std::string& help) {
+  return command
+      .add_option_function<std::string>(
+          name,
+          [&number, name](const std::string& text) {
+            const char* const end = text.data() + text.size();
+            const auto [rest, error] = std::from_chars(text.data(), end, number);
+            if (error != std::errc() || rest != end)
+              throw CLI::ValidationError(
+                  name, fmt::format("'{}' is no whole number from 0 to 2^64 - 1", text));
+          },
+          help)
+      ->type_name("N")
+      ->default_str(std::to_string(number));
 }
 
 void add_engine_options(CLI::App& command, Config& config) {
@@ -29,8 +54,18 @@ void add_engine_options(CLI::App& command, Config& config) {
             "budget of each device, vertex data included (default: nine tenths of what is free)");
   add_bytes(command, "--host-memory", config.host_memory,
             "budget of pinned host memory (default: half of the machine's)");
-  add_bytes(command, "--chunk", config.chunk, "unit of paging, 2MiB times a power of two")
-      ->default_str("8MiB");
+  add_bytes(command, "--chunk", config.chunk, "unit of paging, 2 MiB times a power of two")
+      ->default_str("8MiB")
+      ->check([](const std::string& text) {
+        try {
+          const Bytes chunk = parse_bytes(text);
+          if (chunk >= Bytes{2} << 20 && std::has_single_bit(chunk)) return std::string();
+        } catch (const std::invalid_argument&) {
+          return std::string();  // said where it is read
+        }
+        return fmt::format("'{}' is not 2 MiB times a power of two, such as 2MiB, 8MiB or 64MiB",
+                           text);
+      });
   command
       .add_option_function<std::string>(
           "--policy",
@@ -46,39 +81,76 @@ void add_engine_options(CLI::App& command, Config& config) {
       ->type_name("NAME")
       ->default_str(config.policy);
   command.add_option("--driver", config.driver, "cuda or host (default: the GPU if there is one)")
+      ->type_name("NAME")
       ->check(CLI::IsMember({"cuda", "host"}));
   command.add_option("--devices", config.devices, "how many devices; 0: all")
+      ->type_name("N")
       ->check(CLI::Range(0, 256))
       ->capture_default_str();
-  command.add_option("--trace", config.trace, "record every access of a chunk to this file");
-  command.add_option("--timeline", config.timeline,
-                     "write paging events to this file, in the Chrome trace format");
+  command.add_option("--trace", config.trace, "record every access of a chunk to this file")
+      ->type_name("FILE");
+  command
+      .add_option("--timeline", config.timeline,
+                  "write paging events to this file, in the Chrome trace format")
+      ->type_name("FILE");
 }
 
 nlohmann::json to_json(const Traffic& traffic) {
-  return {{"hits", traffic.hits},           {"faults", traffic.faults},
-          {"prefetched", traffic.prefetched}, {"bytes_in", traffic.bytes_in},
-          {"bytes_out", traffic.bytes_out}, {"evictions", traffic.evictions},
+  return {{"hits", traffic.hits},
+          {"faults", traffic.faults},
+          {"prefetched", traffic.prefetched},
+          {"bytes_in", traffic.bytes_in},
+          {"bytes_out", traffic.bytes_out},
+          {"evictions", traffic.evictions},
           {"write_backs", traffic.write_backs}};
 }
 
-Progress::Progress() : terminal_(isatty(STDERR_FILENO)), began_(std::chrono::steady_clock::now()) {}
+void note(const std::string& text) { fmt::print(stderr, "holdall: note: {}\n", text); }
+
+Progress::Progress(const std::string& text) : text_(text) {
+  if (isatty(STDERR_FILENO)) thread_ = std::jthread([this] { draw(); });
+}
 
 Progress::~Progress() {
-  if (shown_) std::fputs("\r\033[K", stderr);
+  {
+    const std::scoped_lock hold(lock_);
+    stopping_ = true;
+  }
+  stop_.notify_all();
+}
+
+void Progress::show(std::uint64_t done, std::uint64_t whole) {
+  const std::scoped_lock hold(lock_);
+  done_ = done;
+  whole_ = whole;
 }
 
 void Progress::show(const std::string& text, std::uint64_t done, std::uint64_t whole) {
-  if (!terminal_ || std::chrono::steady_clock::now() - began_ < std::chrono::seconds(2)) return;
+  const std::scoped_lock hold(lock_);
+  text_ = text;
+  done_ = done;
+  whole_ = whole;
+}
+
+void Progress::draw() {
+  using namespace std::chrono_literals;
   constexpr std::uint64_t width = 24;
-  std::string bar;
-  if (whole > 0) {
-    const std::uint64_t full = std::min(width, done * width / whole);
-    bar = fmt::format("[{:#<{}}{:.<{}}] ", "", full, "", width - full);
-  }
-  fmt::print(stderr, "\r\033[K{}{}", bar, text);
-  std::fflush(stderr);
-  shown_ = true;
+  const auto began = std::chrono::steady_clock::now();
+  std::unique_lock hold(lock_);
+  const auto stopped = [this] { return stopping_; };
+  if (stop_.wait_for(hold, 2s, stopped)) return;
+  do {
+    std::string bar;
+    if (whole_ > 0) {
+      const std::uint64_t full = std::min(width, done_ * width / whole_);
+      bar = fmt::format("[{:#<{}}{:.<{}}] ", "", full, "", width - full);
+    }
+    const auto seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    fmt::print(stderr, "\r\033[K{}{}, {:.0f} s", bar, text_, seconds);
+    std::fflush(stderr);
+  } while (!stop_.wait_for(hold, 200ms, stopped));
+  std::fputs("\r\033[K", stderr);
 }
 
 }  // namespace holdall::apps

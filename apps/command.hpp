@@ -2,43 +2,66 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 
 #include "engine/config.hpp"
 #include "engine/stats.hpp"
 
 namespace holdall::apps {
 
-constexpr int failed = 1;  // the exit status; CLI11's errors are 2
+constexpr int failed = 1;  // the exit status; what is wrong with the command line itself is 2
 constexpr int usage = 2;
 
-// Adds --memory, --host-memory, --policy, --chunk, --driver, --devices, --trace and --timeline, read into `config`.
+// Adds --memory, --host-memory, --policy, --chunk, --driver, --devices, --trace and --timeline,
+// read into `config`.
 void add_engine_options(CLI::App& command, Config& config);
 
-// Accepts "8MiB" and the like for `bytes`.
+// Accepts "8MiB" and the like for `bytes`, but not 0.
 CLI::Option* add_bytes(CLI::App& command, const std::string& name, Bytes& bytes,
+                       const std::string& help);
+
+// Accepts whole numbers from 0 on for `number`.
+CLI::Option* add_count(CLI::App& command, const std::string& name, std::uint64_t& number,
                        const std::string& help);
 
 // The counters under the names that every --json has.
 nlohmann::json to_json(const Traffic& traffic);
 
-// A line on a terminal's standard error that is rewritten, once something takes longer than two seconds.
+// "holdall: note: ..." on standard error.
+void note(const std::string& text);
+
+// A line on standard error, where that is a terminal: what a job does that takes longer than two
+// seconds.
 class Progress {
  public:
-  Progress();
-  ~Progress();
-  // `done` of `whole`; 0: unknown.
-  void show(const std::string& text, std::uint64_t done = 0, std::uint64_t whole = 0);
+  explicit Progress(const std::string& text);
+  ~Progress();  // takes the line away
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // A bar of `done` out of `whole`; 0: unknown, seconds alone. Thread-safe.
+  void show(std::uint64_t done, std::uint64_t whole);
+  void show(const std::string& text, std::uint64_t done, std::uint64_t whole);
 
  private:
-  const bool terminal_;
-  const std::chrono::steady_clock::time_point began_;
-  bool shown_ = false;
+  void draw();
+
+  std::mutex lock_;
+  std::condition_variable stop_;
+  bool stopping_ = false;
+  std::string text_;
+  std::uint64_t done_ = 0, whole_ = 0;
+  std::jthread thread_;  // runs on a terminal only
 };
 
+// Add a sub-command; what it exits with goes to `status`.
 void add_graph(CLI::App& app, int& status);
+void add_policy(CLI::App& app, int& status);
 void add_doctor(CLI::App& app, int& status);
 
 }  // namespace holdall::apps

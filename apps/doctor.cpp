@@ -1,4 +1,5 @@
-// holdall doctor: what this machine has, what Holdall will use, and what to do where something is missing.
+// holdall doctor: what this machine has, what Holdall will use, and what to do where something is
+// missing.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "apps/command.hpp"
+#include "apps/graph/build.hpp"
 #include "engine/error.hpp"
 #include "engine/host_memory.hpp"
 #include "engine/vmm/host.hpp"
@@ -19,7 +21,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Bytes a second between pinned host memory and one frame, each way and both at once; 0 where it could not be measured.
+// Bytes a second between pinned host memory and one frame, each way and both at once; 0 where it
+// could not be measured.
 struct LinkRate {
   double in = 0, out = 0, both = 0;
 };
@@ -59,7 +62,8 @@ class Link {
     const auto run = [&] {
       if (in) vmm::check(driver_.copy(at_, host_, bytes, streams_[0]), "copy in");
       if (out) vmm::check(driver_.copy(host_ + bytes, at_ + bytes, bytes, streams_[1]), "copy out");
-      for (const Stream stream : streams_) vmm::check(driver_.synchronize(stream), "wait for copies");
+      for (const Stream stream : streams_)
+        vmm::check(driver_.synchronize(stream), "wait for copies");
     };
     run();
     std::vector<double> seconds;
@@ -88,14 +92,6 @@ std::uint64_t number_in(const char* file) {
   return n;
 }
 
-Bytes available_memory() {
-  std::ifstream meminfo("/proc/meminfo");
-  Bytes kib = 0;
-  for (std::string key; meminfo >> key; meminfo.ignore(256, '\n'))
-    if (key == "MemAvailable:") meminfo >> kib;
-  return kib * 1024;
-}
-
 nlohmann::json examine(vmm::Driver& driver, std::vector<std::string>& advice) {
   nlohmann::json devices = nlohmann::json::array();
   for (int i = 0; i < driver.devices(); ++i) {
@@ -110,9 +106,10 @@ nlohmann::json examine(vmm::Driver& driver, std::vector<std::string>& advice) {
     for (int peer = 0; peer < driver.devices(); ++peer)
       if (peer != i && driver.can_access_peer(i, peer)) device["peers"].push_back(peer);
     if (!info.supports_paging) {
-      advice.push_back(fmt::format("device {} has no virtual memory management: update its driver, or leave it "
-                                   "out with CUDA_VISIBLE_DEVICES",
-                                   i));
+      advice.push_back(
+          fmt::format("device {} has no virtual memory management: update its driver, or leave it "
+                      "out with CUDA_VISIBLE_DEVICES",
+                      i));
     } else {
       try {
         Link link(driver, i);
@@ -120,7 +117,8 @@ nlohmann::json examine(vmm::Driver& driver, std::vector<std::string>& advice) {
         device["link_out"] = link.rate(false, true);
         device["link_both"] = link.rate(true, true);
       } catch (const Error& e) {
-        advice.push_back(fmt::format("the link of device {} could not be measured: {}", i, e.what()));
+        advice.push_back(
+            fmt::format("the link of device {} could not be measured: {}", i, e.what()));
       }
     }
     devices.push_back(device);
@@ -129,7 +127,8 @@ nlohmann::json examine(vmm::Driver& driver, std::vector<std::string>& advice) {
 }
 
 std::string rate_of(const nlohmann::json& device, const char* key) {
-  return device.contains(key) ? fmt::format("{:.1f} GB/s", device[key].get<double>() / 1e9) : "unknown";
+  return device.contains(key) ? fmt::format("{:.1f} GB/s", device[key].get<double>() / 1e9)
+                              : "unknown";
 }
 
 void print(const nlohmann::json& report, const std::vector<std::string>& advice) {
@@ -152,8 +151,9 @@ void print(const nlohmann::json& report, const std::vector<std::string>& advice)
   }
   line("host memory", fmt::format("{}, {} available", to_string(report["host_memory"].get<Bytes>()),
                                   to_string(report["host_available"].get<Bytes>())));
-  line("  locked at most", report["locked_limit"].is_null() ? "no limit"
-                                                            : to_string(report["locked_limit"].get<Bytes>()));
+  line("  locked at most", report["locked_limit"].is_null()
+                               ? "no limit"
+                               : to_string(report["locked_limit"].get<Bytes>()));
   line("  default budget", to_string(report["host_budget"].get<Bytes>()));
   line("mappings at most", std::to_string(report["map_limit"].get<std::uint64_t>()));
   line("cores", std::to_string(report["cores"].get<long>()));
@@ -177,7 +177,7 @@ void run(bool json) {
   const auto pages = static_cast<Bytes>(sysconf(_SC_PHYS_PAGES));
   const Bytes memory = pages * static_cast<Bytes>(sysconf(_SC_PAGESIZE));
   report["host_memory"] = memory;
-  report["host_available"] = available_memory();
+  report["host_available"] = graph::available_memory();
   report["host_budget"] = memory / 2;
   report["cores"] = sysconf(_SC_NPROCESSORS_ONLN);
   rlimit locked{};
@@ -191,9 +191,10 @@ void run(bool json) {
   if (driver->name() == "host") {
     const Bytes chunks = report["devices"][0]["memory"].get<Bytes>() / (Bytes{8} << 20);
     if (2 * chunks > report["map_limit"].get<std::uint64_t>())
-      advice.push_back(fmt::format("{} chunks of 8 MiB may need more mappings than Linux allows: run `sysctl -w "
-                                   "vm.max_map_count={}`, or use bigger chunks (--chunk)",
-                                   chunks, 4 * chunks));
+      advice.push_back(
+          fmt::format("{} chunks of 8 MiB may need more mappings than Linux allows: run `sysctl -w "
+                      "vm.max_map_count={}`, or use bigger chunks (--chunk)",
+                      chunks, 4 * chunks));
   }
   report["advice"] = advice;
   if (json)
@@ -205,7 +206,8 @@ void run(bool json) {
 }  // namespace
 
 void add_doctor(CLI::App& app, int& status) {
-  CLI::App* const command = app.add_subcommand("doctor", "what this machine has and what Holdall will use");
+  CLI::App* const command =
+      app.add_subcommand("doctor", "what this machine has and what Holdall will use");
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "one JSON object");
   command->callback([json, &status] {

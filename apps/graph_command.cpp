@@ -3,14 +3,16 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "apps/command.hpp"
 #include "apps/graph/bfs.hpp"
 #include "apps/graph/error.hpp"
+#include "apps/graph/file.hpp"
 #include "apps/graph/generate.hpp"
 #include "apps/graph/load.hpp"
-#include "apps/graph/pagerank.hpp"
 #include "apps/graph/paged_graph.hpp"
+#include "apps/graph/pagerank.hpp"
 #include "apps/graph/reference.hpp"
 #include "apps/graph/write.hpp"
 
@@ -36,9 +38,10 @@ struct Options {
 void add_load_options(CLI::App& command, Options& o) {
   command.add_flag("--symmetrize", o.load.symmetrize, "read text as undirected");
   command.add_flag("--deduplicate", o.load.deduplicate, "keep one of each repeated edge");
-  command.add_flag("--remove-self-loops", o.load.remove_self_loops, "drop edges from a vertex to itself");
+  command.add_flag("--remove-self-loops", o.load.remove_self_loops,
+                   "drop edges from a vertex to itself");
   command.add_flag("--compact", o.load.compact, "number the vertices that have edges from 0");
-  command.add_option("--seed", o.seed, "of a generated graph")->capture_default_str();
+  add_count(command, "--seed", o.seed, "of a generated graph");
 }
 
 // A graph where it lies, or in memory: from a generator, from text.
@@ -57,23 +60,31 @@ bool changes_graph(const LoadOptions& load) {
 }
 
 void warn(const LoadReport& report) {
-  for (const std::string& note : report.notes) fmt::print(stderr, "holdall: note: {}\n", note);
+  for (const std::string& text : report.notes) note(text);
+}
+
+Csr load(const std::filesystem::path& path, LoadOptions options, LoadReport* report = nullptr) {
+  apps::Progress progress("reading " + path.string());
+  options.progress = [&](std::uint64_t done, std::uint64_t whole) { progress.show(done, whole); };
+  return load_graph(path, options, report);
 }
 
 Opened open_input(const Options& o) {
   Opened opened;
   opened.name = o.input;
-  Progress progress;
   if (names_generator(o.input)) {
-    progress.show("generating " + o.input);
-    opened.csr = std::make_unique<Csr>(generate(parse_generator(o.input, o.seed)));
+    const Generator generator = parse_generator(o.input, o.seed);
+    apps::Progress progress("generating " + o.input);
+    opened.csr =
+        std::make_unique<Csr>(generate(generator, 0, [&](std::uint64_t done, std::uint64_t whole) {
+          progress.show(done, whole);
+        }));
     return opened;
   }
   opened.file = open_graph(o.input);
   if (opened.file.in_place() && !changes_graph(o.load)) return opened;
-  progress.show("reading " + o.input);
   LoadReport report;
-  opened.csr = std::make_unique<Csr>(load_graph(o.input, o.load, &report));
+  opened.csr = std::make_unique<Csr>(load(o.input, o.load, &report));
   warn(report);
   return opened;
 }
@@ -84,29 +95,59 @@ PagedGraph page(Engine& engine, const Opened& opened, const PagedGraph::Options&
 }
 
 const Csr& in_memory(Opened& opened) {
-  if (!opened.csr) opened.csr = std::make_unique<Csr>(load_graph(opened.file.path));
+  if (!opened.csr) opened.csr = std::make_unique<Csr>(load(opened.file.path, {}));
   return *opened.csr;
 }
 
-void write_lines(const std::string& path, std::uint64_t count, auto line) {
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "w"), std::fclose);
-  bool good = file != nullptr;
-  for (std::uint64_t v = 0; v < count && good; ++v) {
-    const std::string text = line(v);
-    good = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();
+// The file of --output: refused at the start if it cannot be written, there under its name once it
+// is whole.
+class Answer {
+ public:
+  explicit Answer(const std::string& path) {
+    if (!path.empty()) file_.emplace(path);
   }
-  if (!good || std::fclose(file.release()) != 0)
-    throw Error(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
-}
+  // `line(v)` for each of `count` vertices.
+  void write(std::uint64_t count, auto line) {
+    if (!file_) return;
+    std::string text;
+    Bytes written = 0;
+    for (std::uint64_t v = 0; v < count; ++v) {
+      text += line(v);
+      if (text.size() < 1 << 20 && v + 1 < count) continue;
+      file_->write(written, text.data(), text.size());
+      written += text.size();
+      text.clear();
+    }
+    file_->finish();
+  }
 
-nlohmann::json describe(const Opened& opened, const Config& config, const Traffic& traffic) {
+ private:
+  std::optional<NewFile> file_;
+};
+
+// What all runs tell, `traffic` being of the run alone.
+nlohmann::json describe(const Opened& opened, const Config& config, const Engine& engine,
+                        const Traffic& traffic) {
   nlohmann::json j = to_json(traffic);
   j["graph"] = opened.name;
   j["vertices"] = opened.vertices();
   j["edges"] = opened.edges();
   j["policy"] = config.policy;
   j["chunk"] = config.chunk;
+  j["driver"] = engine.driver().name();
+  j["devices"] = engine.devices();
+  j["memory"] = engine.memory();
   return j;
+}
+
+// What could not be written at the end, a trace say; the answer is good all the same.
+std::optional<std::string> close(Engine& engine) {
+  try {
+    engine.close();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return {};
 }
 
 std::string rate(Bytes bytes, double seconds) {
@@ -114,7 +155,9 @@ std::string rate(Bytes bytes, double seconds) {
 }
 
 void print_run(const nlohmann::json& j) {
-  const auto line = [](const char* what, const std::string& value) { fmt::print("{:<12}{}\n", what, value); };
+  const auto line = [](const char* what, const std::string& value) {
+    fmt::print("{:<12}{}\n", what, value);
+  };
   line("graph", fmt::format("{}, {} vertices, {} edges", j["graph"].get<std::string>(),
                             j["vertices"].get<std::uint64_t>(), j["edges"].get<std::uint64_t>()));
   line("policy", j["policy"]);
@@ -133,22 +176,28 @@ void print_run(const nlohmann::json& j) {
   if (!j["verified"].is_null()) line("verified", j["verified"].get<bool>() ? "yes" : "NO");
 }
 
+// How a run ended, besides its answer.
+struct Ending {
+  std::optional<std::string> wrong;    // what the reference says of the answer
+  std::optional<std::string> unsaved;  // what could not be written
+};
+
 // Prints what a run gave; the exit status.
-int finish(nlohmann::json j, const Options& o, const std::optional<std::string>& wrong) {
+int finish(nlohmann::json j, const Options& o, const Ending& ending) {
   if (o.verify)
-    j["verified"] = !wrong;
+    j["verified"] = !ending.wrong;
   else
     j["verified"] = nullptr;
   if (o.json)
     fmt::print("{}\n", j.dump());
   else
     print_run(j);
-  if (!wrong) return 0;
-  fmt::print(stderr, "holdall: the answer is wrong: {}\n", *wrong);
-  return failed;
+  if (ending.wrong) fmt::print(stderr, "holdall: the answer is wrong: {}\n", *ending.wrong);
+  if (ending.unsaved) fmt::print(stderr, "holdall: {}\n", *ending.unsaved);
+  return ending.wrong || ending.unsaved ? failed : 0;
 }
 
-Watch watch_steps(Progress& progress, const char* step, int of) {
+Watch watch_steps(apps::Progress& progress, const char* step, int of) {
   return [&progress, step, of](const Step& s) {
     progress.show(fmt::format("{} {}: {} edges, {} in, {:.2f} s", step, s.number, s.edges,
                               to_string(s.traffic.bytes_in), s.seconds),
@@ -157,63 +206,73 @@ Watch watch_steps(Progress& progress, const char* step, int of) {
 }
 
 int run_bfs(const Options& o) {
-  Opened opened = open_input(o);
-  if (o.source >= opened.vertices())
-    throw GraphError(fmt::format("--source {}: the graph '{}' has {} vertices, from 0 on", o.source,
-                                 opened.name, opened.vertices()));
+  Answer answer(o.result);
+  Opened opened;
   nlohmann::json j;
   BfsResult result;
+  Ending ending;
   {
     Engine engine(o.config);
+    opened = open_input(o);
+    if (o.source >= opened.vertices())
+      throw GraphError(fmt::format("--source {}: the graph '{}' has {} vertices, from 0 on",
+                                   o.source, opened.name, opened.vertices()));
     const PagedGraph graph = page(engine, opened, {.chunk = 0, .out = true, .in = false});
     Bfs bfs(graph);
     const Traffic before = engine.stats();
-    Progress progress;
+    apps::Progress progress("BFS");
     result = bfs.run(o.source, watch_steps(progress, "level", 0));
-    j = describe(opened, o.config, static_cast<Traffic>(engine.stats()) - before);
+    j = describe(opened, o.config, engine, static_cast<Traffic>(engine.stats()) - before);
+    ending.unsaved = close(engine);
   }
   j["source"] = o.source;
   j["reached"] = result.reached;
   j["levels"] = result.levels;
   j["seconds"] = result.seconds;
   if (result.reached == 1)
-    fmt::print(stderr, "holdall: note: vertex {} has no edge out, so it reaches itself alone\n", o.source);
-  if (!o.result.empty())
-    write_lines(o.result, result.parents.size(), [&](std::uint64_t v) {
-      const Vertex parent = result.parents[v];
-      return parent == unreached ? std::string("-1\n") : fmt::format("{}\n", parent);
-    });
-  std::optional<std::string> wrong;
-  if (o.verify) wrong = verify_parents(in_memory(opened), o.source, result.parents);
-  return finish(std::move(j), o, wrong);
+    note(fmt::format("vertex {} has no edge to another, so it reaches itself alone", o.source));
+  answer.write(result.parents.size(), [&](std::uint64_t v) {
+    const Vertex parent = result.parents[v];
+    return parent == unreached ? std::string("-1\n") : fmt::format("{}\n", parent);
+  });
+  if (o.verify) {
+    const Csr& csr = in_memory(opened);
+    apps::Progress progress("checking the answer");
+    ending.wrong = verify_parents(csr, o.source, result.parents);
+  }
+  return finish(std::move(j), o, ending);
 }
 
 int run_pagerank(const Options& o) {
-  Opened opened = open_input(o);
+  Answer answer(o.result);
+  Opened opened;
   nlohmann::json j;
   PagedPageRank result;
+  Ending ending;
   {
     Engine engine(o.config);
+    opened = open_input(o);
     const PagedGraph graph = page(engine, opened, {});
     PageRankRun pagerank(graph);
     const Traffic before = engine.stats();
-    Progress progress;
+    apps::Progress progress("PageRank");
     result = pagerank.run(o.pagerank, watch_steps(progress, "iteration", o.pagerank.iterations));
-    j = describe(opened, o.config, static_cast<Traffic>(engine.stats()) - before);
+    j = describe(opened, o.config, engine, static_cast<Traffic>(engine.stats()) - before);
+    ending.unsaved = close(engine);
   }
   j["iterations"] = result.iterations;
   j["error"] = result.error;
   j["seconds"] = result.seconds;
-  if (!o.result.empty())
-    write_lines(o.result, result.scores.size(),
-                [&](std::uint64_t v) { return fmt::format("{:.9g}\n", result.scores[v]); });
-  std::optional<std::string> wrong;
+  answer.write(result.scores.size(),
+               [&](std::uint64_t v) { return fmt::format("{:.9g}\n", result.scores[v]); });
   if (o.verify) {
+    const Csr& csr = in_memory(opened);
+    apps::Progress progress("checking the answer");
     const PageRank reference = reference_pagerank(
-        in_memory(opened), {.damping = o.pagerank.damping, .iterations = result.iterations, .tolerance = 0});
-    wrong = compare_scores(result.scores, reference.scores, 1e-4);
+        csr, {.damping = o.pagerank.damping, .iterations = result.iterations, .tolerance = 0});
+    ending.wrong = compare_scores(result.scores, reference.scores, 1e-4);
   }
-  return finish(std::move(j), o, wrong);
+  return finish(std::move(j), o, ending);
 }
 
 // ---- demo
@@ -276,9 +335,11 @@ int run_demo(const Options& o) {
   const DemoRun in_memory_run = run_demo_jobs(opened, config, source);
   // 3. with room for the vertex data and a quarter of the edges
   config.memory = in_memory_run.state + round_up(edge_bytes / 4, config.chunk);
-  fmt::print("{}: {} vertices, {} edges in {}; memory for the vertex data ({}) and a quarter of the edges: {}\n",
-             opened.name, opened.vertices(), opened.edges(), to_string(edge_bytes),
-             to_string(in_memory_run.state), to_string(config.memory));
+  fmt::print(
+      "{}: {} vertices, {} edges in {}; memory for the vertex data ({}) and a quarter of the "
+      "edges: {}\n",
+      opened.name, opened.vertices(), opened.edges(), to_string(edge_bytes),
+      to_string(in_memory_run.state), to_string(config.memory));
   std::vector<DemoRow> rows;
   std::optional<std::string> wrong;
   for (const char* policy : {"lru", "mru", "fifo", "clock", "lfu", "random"}) {
@@ -286,8 +347,8 @@ int run_demo(const Options& o) {
     const DemoRun run = run_demo_jobs(opened, config, source);
     if (!wrong) wrong = verify_parents(csr, source, run.bfs.parents);
     if (!wrong) {
-      const PageRank expected =
-          reference_pagerank(csr, {.damping = 0.85, .iterations = run.pagerank.iterations, .tolerance = 0});
+      const PageRank expected = reference_pagerank(
+          csr, {.damping = 0.85, .iterations = run.pagerank.iterations, .tolerance = 0});
       wrong = compare_scores(run.pagerank.scores, expected.scores, 1e-4);
     }
     rows.push_back({"bfs", policy, run.bfs_traffic, run.bfs.seconds, in_memory_run.bfs.seconds});
@@ -295,14 +356,14 @@ int run_demo(const Options& o) {
                     in_memory_run.pagerank.seconds});
   }
   // 4. the table
-  fmt::print("\n{:<10}{:<10}{:>8}{:>8}{:>12}{:>12}{:>14}{:>10}{:>12}\n", "job", "policy", "hits", "faults",
-             "bytes in", "bytes out", "link", "time", "in memory");
+  fmt::print("\n{:<10}{:<10}{:>8}{:>8}{:>12}{:>12}{:>14}{:>10}{:>12}\n", "job", "policy", "hits",
+             "faults", "bytes in", "bytes out", "link", "time", "in memory");
   std::ranges::stable_sort(rows, {}, &DemoRow::job);
   for (const DemoRow& row : rows)
-    fmt::print("{:<10}{:<10}{:>8}{:>8}{:>12}{:>12}{:>14}{:>8.3f} s{:>10.3f} s\n", row.job, row.where,
-               row.traffic.hits, row.traffic.faults, to_string(row.traffic.bytes_in),
-               to_string(row.traffic.bytes_out), rate(row.traffic.bytes_in, row.seconds), row.seconds,
-               row.in_memory_seconds);
+    fmt::print("{:<10}{:<10}{:>8}{:>8}{:>12}{:>12}{:>14}{:>8.3f} s{:>10.3f} s\n", row.job,
+               row.where, row.traffic.hits, row.traffic.faults, to_string(row.traffic.bytes_in),
+               to_string(row.traffic.bytes_out), rate(row.traffic.bytes_in, row.seconds),
+               row.seconds, row.in_memory_seconds);
   if (wrong) {
     fmt::print(stderr, "holdall: an answer is wrong: {}\n", *wrong);
     return failed;
@@ -338,8 +399,11 @@ int run_info(const Options& o) {
 
 int run_convert(const Options& o) {
   const Output output = output_of(o.output);
+  (void)NewFile(o.output);  // refused now rather than when all is read
   Opened opened = open_input(o);
-  write_graph(in_memory(opened), o.output, output);
+  const Csr& csr = in_memory(opened);
+  apps::Progress progress("writing " + o.output);
+  write_graph(csr, o.output, output);
   return 0;
 }
 
@@ -355,7 +419,9 @@ void add_graph(CLI::App& app, int& status) {
     return std::pair(command, options.get());
   };
   const auto input = [](CLI::App& command, Options& o) {
-    command.add_option("GRAPH", o.input, "a file of any known format, kron:SCALE[:EDGEFACTOR] or urand:…")
+    command
+        .add_option("GRAPH", o.input,
+                    "a file of any known format, kron:SCALE[:EDGEFACTOR] or urand:…")
         ->required();
     add_load_options(command, o);
   };
@@ -364,10 +430,11 @@ void add_graph(CLI::App& app, int& status) {
     command->add_option("GRAPH", o->input, "kron:SCALE[:EDGEFACTOR] or urand:SCALE[:EDGEFACTOR]")
         ->required()
         ->check([](const std::string& text) {
-          return names_generator(text) ? std::string() : "'" + text + "' names no generator: kron:… or urand:…";
+          return names_generator(text) ? std::string()
+                                       : "'" + text + "' names no generator: kron:… or urand:…";
         });
     command->add_option("FILE", o->output, "ends in .hold, .sg, .el, .txt or .mtx")->required();
-    command->add_option("--seed", o->seed, "another number, another graph")->capture_default_str();
+    add_count(*command, "--seed", o->seed, "another number, another graph");
   }
   {
     auto [command, o] = sub("convert", "write a graph in another format", run_convert);
@@ -389,23 +456,29 @@ void add_graph(CLI::App& app, int& status) {
   {
     auto [command, o] = sub("bfs", "breadth-first search", run_bfs);
     run_options(*command, *o);
-    command->add_option("--source", o->source, "vertex to start from")->capture_default_str();
+    add_count(*command, "--source", o->source, "vertex to start from");
   }
   {
-    auto [command, o] = sub("pagerank", "PageRank, as the GAP benchmark suite defines it", run_pagerank);
+    auto [command, o] =
+        sub("pagerank", "PageRank, as the GAP benchmark suite defines it", run_pagerank);
     run_options(*command, *o);
     command->add_option("--iterations", o->pagerank.iterations, "at most so many")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
-    command->add_option("--tolerance", o->pagerank.tolerance, "stop once scores change by less in all")
+    command
+        ->add_option("--tolerance", o->pagerank.tolerance, "stop once scores change by less in all")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
-    command->add_option("--damping", o->pagerank.damping)->check(CLI::Range(0.0, 1.0))->capture_default_str();
+    command->add_option("--damping", o->pagerank.damping)
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
   }
   {
-    auto [command, o] = sub("demo", "BFS and PageRank with a quarter of the edges in memory, checked", run_demo);
+    auto [command, o] =
+        sub("demo", "BFS and PageRank with a quarter of the edges in memory, checked", run_demo);
     input(*command, *o);
-    command->add_option("--driver", o->config.driver, "cuda or host")->check(CLI::IsMember({"cuda", "host"}));
+    command->add_option("--driver", o->config.driver, "cuda or host")
+        ->check(CLI::IsMember({"cuda", "host"}));
   }
 }
 

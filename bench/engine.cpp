@@ -1,5 +1,5 @@
-// What paging costs. On a GPU where there is one; sizes are smaller on the host driver. Rates are of bytes that cross the
-// link; the raw copy stands beside them.
+// What paging costs. On a GPU where there is one; sizes are smaller on the host driver. Rates are
+// of bytes that cross the link; the raw copy stands beside them.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -33,7 +33,8 @@ double rate(Bytes bytes, std::chrono::steady_clock::duration time) {
   return static_cast<double>(bytes) / std::chrono::duration<double>(time).count();
 }
 
-// Best of five: bytes a second between the backing of `range` and `resident` chunks of it, straight through the driver.
+// Best of five: bytes a second between the backing of `range` and `resident` chunks of it, straight
+// through the driver.
 double raw_rate(Engine& engine, Range<std::byte>& range, bool in, bool out) {
   vmm::Driver& driver = engine.driver();
   const Stream streams[] = {engine.stream(), engine.stream()};
@@ -46,9 +47,11 @@ double raw_rate(Engine& engine, Range<std::byte>& range, bool in, bool out) {
     const auto began = std::chrono::steady_clock::now();
     for (Bytes at = 0; at < half; at += range.chunk_bytes()) {
       if (in)
-        vmm::check(driver.copy(range.data() + at, host + at, range.chunk_bytes(), streams[0]), "copy in");
+        vmm::check(driver.copy(range.data() + at, host + at, range.chunk_bytes(), streams[0]),
+                   "copy in");
       if (out)
-        vmm::check(driver.copy(host + half + at, range.data() + half + at, range.chunk_bytes(), streams[1]),
+        vmm::check(driver.copy(host + half + at, range.data() + half + at, range.chunk_bytes(),
+                               streams[1]),
                    "copy out");
     }
     for (const Stream stream : streams) engine.synchronize(stream);
@@ -57,8 +60,8 @@ double raw_rate(Engine& engine, Range<std::byte>& range, bool in, bool out) {
   return best;
 }
 
-// How near to the link's rate is a cold sequential sweep over four times the budget? Argument: MiB a chunk; whether each
-// chunk is dirtied.
+// How near to the link's rate is a cold sequential sweep over four times the budget? Argument: MiB
+// a chunk; whether each chunk is dirtied.
 void sweep(benchmark::State& state) {
   const Bytes chunk = static_cast<Bytes>(state.range(0)) << 20;
   const bool dirty = state.range(1);
@@ -69,10 +72,13 @@ void sweep(benchmark::State& state) {
   const double raw = raw_rate(engine, range, true, dirty);
   const Bytes step = std::max<Bytes>(chunk, 32_MiB);
   Bytes moved = 0;
+  std::uint64_t faults = 0;
   std::chrono::steady_clock::duration time{};
+  std::chrono::nanoseconds map{}, set_access{}, unmap{};
   const auto once = [&] {
     for (Bytes at = 0; at < range.size(); at += step) {
-      const auto lease = engine.acquire(stream, {dirty ? write(range, at, step) : read(range, at, step)});
+      const auto lease =
+          engine.acquire(stream, {dirty ? write(range, at, step) : read(range, at, step)});
       for (Bytes c = at; c < at + step; c += chunk)
         if (dirty) vmm::check(engine.driver().fill(range.data() + c, 1, 4096, stream), "touch");
     }
@@ -86,10 +92,20 @@ void sweep(benchmark::State& state) {
     time += std::chrono::steady_clock::now() - began;
     const Stats after = engine.stats();
     moved += after.bytes_in - before.bytes_in + after.bytes_out - before.bytes_out;
+    faults += after.faults - before.faults;
+    map += after.map.time - before.map.time;
+    set_access += after.set_access.time - before.set_access.time;
+    unmap += after.unmap.time - before.unmap.time;
   }
   state.counters["GB/s"] = rate(moved, time) / 1e9;
   state.counters["raw_GB/s"] = raw / 1e9;
   state.counters["of_raw"] = rate(moved, time) / raw;
+  const auto us_a_chunk = [&](std::chrono::nanoseconds time) {
+    return std::chrono::duration<double, std::micro>(time).count() / static_cast<double>(faults);
+  };
+  state.counters["map_us"] = us_a_chunk(map);
+  state.counters["access_us"] = us_a_chunk(set_access);
+  state.counters["unmap_us"] = us_a_chunk(unmap);
 }
 BENCHMARK(sweep)
     ->ArgNames({"MiB", "dirty"})
@@ -98,12 +114,14 @@ BENCHMARK(sweep)
     ->Iterations(2)
     ->UseRealTime();
 
-// How long is one fault, from the call to the moment at which a kernel may start (copy included)? Argument: MiB a chunk.
+// How long is one fault, from the call to the moment at which a kernel may start (copy included)?
+// Argument: MiB a chunk.
 void fault(benchmark::State& state) {
   const Bytes chunk = static_cast<Bytes>(state.range(0)) << 20;
   const std::uint64_t frames = 32;
   Engine engine(config(frames * chunk, chunk));
-  auto range = engine.reserve<std::byte>(4 * frames * chunk, {.name = "faulted", .backing = pinned()});
+  auto range =
+      engine.reserve<std::byte>(4 * frames * chunk, {.name = "faulted", .backing = pinned()});
   (void)engine.contents(range);
   const Stream stream = engine.stream();
   std::uint64_t next = 0;
@@ -116,7 +134,8 @@ void fault(benchmark::State& state) {
   for (auto _ : state) {
     const auto began = std::chrono::steady_clock::now();
     touch();
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     state.SetIterationTime(seconds);
     us.push_back(seconds * 1e6);
   }
@@ -126,8 +145,8 @@ void fault(benchmark::State& state) {
 }
 BENCHMARK(fault)->ArgName("MiB")->Arg(2)->Arg(8)->Iterations(2000)->UseManualTime();
 
-// What does a lease on chunks that are resident cost? Argument: chunks a lease. Each thread has a stream and 64 chunks of its
-// own, and leases them in turn.
+// What does a lease on chunks that are resident cost? Argument: chunks a lease. Each thread has a
+// stream and 64 chunks of its own, and leases them in turn.
 void hit(benchmark::State& state) {
   static std::unique_ptr<Engine> engine;
   static Range<std::byte> range;
@@ -161,7 +180,13 @@ void hit(benchmark::State& state) {
   }
 }
 BENCHMARK(hit)->ArgName("chunks")->Arg(1)->Arg(16)->Arg(64)->Iterations(400000);
-BENCHMARK(hit)->ArgName("chunks")->Arg(1)->Threads(2)->Threads(8)->Iterations(400000)->UseRealTime();
+BENCHMARK(hit)
+    ->ArgName("chunks")
+    ->Arg(1)
+    ->Threads(2)
+    ->Threads(8)
+    ->Iterations(400000)
+    ->UseRealTime();
 
 // How fast is a pinned backing ready for use?
 void pinned_backing(benchmark::State& state) {

@@ -119,7 +119,8 @@ double raw_link(Engine& engine) {
   const Bytes bytes = vmm::cuda_available() ? Bytes{1} << 30 : Bytes{64} << 20;
   const auto host = engine.host_array<std::byte>(bytes, "raw copies");
   const Stream stream = engine.stream();
-  const VertexArray<std::byte> device(engine, stream, bytes, "raw copies");
+  const auto device = engine.reserve<std::byte>(bytes, {.name = "raw copies"});
+  const Lease lease = engine.acquire(stream, {overwrite(device)});
   std::vector<double> ms;
   for (int i = 0; i < sweeps; ++i) {
     const auto began = Clock::now();

@@ -1,8 +1,7 @@
-// Hits, as they happened, for the pager to tell the policies in order. Threads append under a lock of their own shard while
-// the chunks are pinned; the pager drains.
+// Hits, as they happened, for the pager to tell the policies in order. Threads append under a lock
+// of their own shard while the chunks are pinned; the pager drains.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -42,19 +41,27 @@ class AccessLog {
   // Calls f(entry) for each entry, oldest first. One caller at a time.
   template <class F>
   void drain(F f) {
-    merged_.clear();
+    // Each shard is in order already; shards are few, so the oldest of their heads is found by
+    // looking at all.
     std::size_t sources = 0;
     for (Shard& shard : shards_) {
       const std::scoped_lock hold(shard.lock);
       if (shard.entries.empty()) continue;
-      ++sources;
-      merged_.insert(merged_.end(), shard.entries.begin(), shard.entries.end());
-      shard.entries.clear();
+      taken_[sources].clear();
+      heads_[sources] = 0;
+      shard.entries.swap(taken_[sources++]);
     }
-    if (sources > 1)
-      std::stable_sort(merged_.begin(), merged_.end(),
-                       [](const auto& a, const auto& b) { return a.time < b.time; });
-    for (const AccessLogEntry& entry : merged_) f(entry);
+    while (sources > 0) {
+      std::size_t oldest = 0;
+      for (std::size_t s = 1; s < sources; ++s)
+        if (taken_[s][heads_[s]].time < taken_[oldest][heads_[oldest]].time) oldest = s;
+      f(taken_[oldest][heads_[oldest]]);
+      if (++heads_[oldest] == taken_[oldest].size()) {
+        --sources;
+        taken_[oldest].swap(taken_[sources]);
+        heads_[oldest] = heads_[sources];
+      }
+    }
   }
 
  private:
@@ -71,7 +78,8 @@ class AccessLog {
   }
 
   std::array<Shard, shards> shards_;
-  std::vector<AccessLogEntry> merged_;
+  std::array<std::vector<AccessLogEntry>, shards> taken_;  // being drained
+  std::array<std::size_t, shards> heads_{};
 };
 
 }  // namespace holdall

@@ -12,12 +12,11 @@ struct Config {
   Bytes memory = 0;                     // budget of each device; 0: nine tenths of what is free
   Bytes host_memory = 0;                // budget of pinned host memory; 0: half of the machine's
   std::string policy = "lru";           // see list_policies()
-  std::string driver = {};  // "cuda", "host"; empty: the GPU if there is one, else the host driver
+  std::string driver = {};              // "cuda", "host"; empty: the GPU if there is one, else the host driver
   int devices = 1;                      // how many of them; 0: all
   Bytes chunk = Bytes{8} << 20;         // of ranges that name none
   std::filesystem::path trace = {};     // record every access of a chunk here (engine/trace.hpp)
-  std::filesystem::path timeline =
-      {};  // write paging events here at the end, in the Chrome trace format
+  std::filesystem::path timeline = {};  // write paging events here at the end, in the Chrome trace format
   bool coalesce = true;                 // one driver call over chunks that adjoin
 };
 

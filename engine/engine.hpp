@@ -41,7 +41,7 @@ class Engine {
   explicit Engine(const Config& config = {});
   // Over a driver of one's own; config.driver is ignored.
   Engine(std::unique_ptr<vmm::Driver> driver, const Config& config);
-  // Waits for the GPU, writes dirty chunks of writable files back, and writes the trace and the timeline.
+  // Waits for the GPU; then as close(), but an error is lost.
   ~Engine();
   Engine(Engine&&) noexcept;
 
@@ -117,6 +117,11 @@ class Engine {
   void flush(const Range<T>& range) {
     pager_->flush(range.state());
   }
+
+  // Writes dirty chunks of writable files back, durably, and ends the recording of trace and timeline. To be called once
+  // work is done; a second call does nothing. Throws BackingError, DriverError, WouldDeadlock: the first error there was,
+  // the rest is done all the same.
+  void close() { pager_->close(); }
 
   // Budgets, in bytes. Shrinking evicts at once what nobody pins, and the rest as leases end.
   void set_memory(int device, Bytes bytes);

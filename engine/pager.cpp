@@ -170,10 +170,9 @@ Pager::~Pager() {
   for (auto& range : ranges_)
     if (range->table) munmap(range->table, range->table_bytes());
   try {
-    if (trace_) trace_->close();
-    if (timeline_) timeline_->write();
+    if (!closed_) end_recording();
   } catch (const std::exception&) {
-    // Both could be made; what became of them since is for whoever reads them.
+    // Engine::close reports it.
   }
 }
 
@@ -251,7 +250,8 @@ LeaseRecord* Pager::acquire(Stream stream, std::span<const Access> accesses) {
       bool log_is_long = false;
       for (const Need& need : needs)
         log_is_long |= log_.append({need.range, need.run, need.kind, record->number, now});
-      if (log_is_long && !log_is_long_.exchange(true)) post([] {});
+      if (log_is_long && !log_is_long_.load(std::memory_order_relaxed) && !log_is_long_.exchange(true))
+        post([] {});
       try {
         order(use, behind);
       } catch (...) {
@@ -446,6 +446,44 @@ void Pager::flush(RangeState& range) {
   });
 }
 
+void Pager::close() {
+  if (closed_.exchange(true)) return;
+  std::exception_ptr error;
+  const auto attempt = [&](std::function<bool()> step) {
+    try {
+      call(std::move(step));
+    } catch (...) {
+      if (!error) error = std::current_exception();
+    }
+  };
+  std::vector<RangeState*> lasting;
+  call([&] {
+    for (auto& range : ranges_)
+      if (range->base && !range->dropped && range->backing->outlives_range())
+        lasting.push_back(range.get());
+    return true;
+  });
+  for (RangeState* const range : lasting)
+    attempt([this, range] { return range->dropped || flush_step(*range); });
+  attempt([this] {
+    drain();
+    end_recording();
+    return true;
+  });
+  if (error) std::rethrow_exception(error);
+}
+
+void Pager::end_recording() {
+  std::exception_ptr error;
+  try {
+    if (trace_) trace_->close();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if (timeline_) timeline_->write();
+  if (error) std::rethrow_exception(error);
+}
+
 void Pager::set_memory(int device, Bytes bytes) {
   call([this, device, bytes] {
     Device& d = device_at(device);
@@ -568,8 +606,9 @@ Stats Pager::stats() {
   });
   stats.host_budget = host_memory_.budget();
   stats.host_pinned = host_memory_.used();
-  stats.driver_calls = mapper_.calls();
-  stats.driver_time = mapper_.time();
+  stats.map = mapper_.maps();
+  stats.set_access = mapper_.set_accesses();
+  stats.unmap = mapper_.unmaps();
   stats.stalls = stalls_;
   stats.stalled = std::chrono::nanoseconds(stalled_);
   return stats;

@@ -10,6 +10,7 @@
 // pager_evict.cpp: victims, write-back, leaving.
 #pragma once
 
+#include <tbb/info.h>
 #include <tbb/task_arena.h>
 
 #include <atomic>
@@ -114,6 +115,7 @@ class Pager {
   void prefetch(int device, std::span<const Access> accesses);
   void advise(const Access& part, Advice advice);
   void flush(RangeState& range);
+  void close();
   void set_memory(int device, Bytes bytes);
   void set_host_memory(Bytes bytes);
   Bytes memory(int device) const { return device_at(device).pool.budget(); }
@@ -216,6 +218,7 @@ class Pager {
   }
   bool drop_step(RangeState& range);
   bool flush_step(RangeState& range);
+  void end_recording();
   void release_range(RangeState& range);
   Device& device_at(int device) const { return *devices_[static_cast<std::size_t>(device)]; }
   static Key key(const RangeState& range, std::uint64_t chunk) {
@@ -285,7 +288,8 @@ class Pager {
   AccessLog log_;
   std::unique_ptr<TraceWriter> trace_;
   std::unique_ptr<Timeline> timeline_;
-  tbb::task_arena io_{4};
+  std::atomic<bool> closed_{false};
+  tbb::task_arena io_{std::min(4, tbb::info::default_concurrency())};  // more, and TBB warns
   // The pager's own.
   std::vector<std::unique_ptr<RangeState>> ranges_;
   std::deque<std::shared_ptr<Pending>> parked_;

@@ -513,8 +513,8 @@ void Pager::fill(std::span<Incoming> incoming) {
     const Bytes bytes = in.range->stored_bytes(in.chunk);
     in.copied = bytes;
     if (const std::byte* const from = in.range->backing->address(in.chunk, notes.slot, false)) {
-      copies[static_cast<std::size_t>(in.device)].push_back(
-          {in.range->address(in.chunk), from, bytes});
+      auto& queue = copies[static_cast<std::size_t>(in.device)];
+      queue.push_back({in.range->address(in.chunk), from, bytes});
       zero(in, bytes);
     } else {
       from_file.push_back(&in);

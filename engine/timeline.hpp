@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -11,13 +12,13 @@ namespace holdall {
 
 class Timeline {
  public:
-  // Makes the file. Throws BackingError if it can't.
-  explicit Timeline(std::filesystem::path path);
+  // Throws BackingError if the file cannot be made.
+  explicit Timeline(const std::filesystem::path& path);
   // One stretch of time on a track ("pager", "copy in 0", "acquire"); times in ns of the steady clock.
   void add(const char* what, std::string track, const std::string& range, std::uint64_t chunks,
            std::int64_t begin, std::int64_t end);
-  // Throws BackingError.
-  void write() const;
+  // Once, at the end. Throws BackingError if not all of it reached the file.
+  void write();
 
  private:
   struct Event {
@@ -28,7 +29,8 @@ class Timeline {
     std::int64_t begin, end;
   };
   const std::filesystem::path path_;
-  mutable std::mutex lock_;
+  std::ofstream out_;
+  std::mutex lock_;
   std::vector<Event> events_;
 };
 

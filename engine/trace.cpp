@@ -13,20 +13,21 @@ TraceWriter::TraceWriter(const std::filesystem::path& path)
     : path_(path), file_(std::fopen(path.c_str(), "wb")) {
   if (!file_)
     throw BackingError(fmt::format("cannot write the trace '{}': {}", path.string(), std::strerror(errno)));
-  failed_ = std::fwrite("HOLDTRC1", 8, 1, file_.get()) != 1;
+  if (std::fwrite("HOLDTRC1", 8, 1, file_.get()) != 1) error_ = errno;
 }
 
 void TraceWriter::append(TraceRecord record) {
+  if (!file_) return;
   if (!began_) began_ = record.time;
   record.time = record.time > began_ ? record.time - began_ : 0;
-  failed_ |= std::fwrite(&record, sizeof record, 1, file_.get()) != 1;
+  if (std::fwrite(&record, sizeof record, 1, file_.get()) != 1 && !error_) error_ = errno;
 }
 
 void TraceWriter::close() {
   if (!file_) return;
-  failed_ |= std::fclose(file_.release()) != 0;
-  if (failed_)
-    throw BackingError(fmt::format("the trace '{}' is not whole: {}", path_.string(), std::strerror(errno)));
+  if (std::fclose(file_.release()) != 0 && !error_) error_ = errno;
+  if (error_)
+    throw BackingError(fmt::format("the trace '{}' is not whole: {}", path_.string(), std::strerror(error_)));
 }
 
 }  // namespace holdall

@@ -31,7 +31,7 @@ class TraceWriter {
  public:
   explicit TraceWriter(const std::filesystem::path& path);
   void append(TraceRecord record);  // its time on the steady clock; made relative here
-  void close();                     // throws BackingError if not all of it reached the file
+  void close();                     // later records are left out; throws BackingError if not all of it reached the file
 
  private:
   struct Close {
@@ -40,7 +40,7 @@ class TraceWriter {
   std::filesystem::path path_;
   std::unique_ptr<std::FILE, Close> file_;
   std::uint64_t began_ = 0;
-  bool failed_ = false;
+  int error_ = 0;  // errno of the first failure
 };
 
 }  // namespace holdall

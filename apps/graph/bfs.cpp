@@ -22,32 +22,33 @@ double seconds_since(std::chrono::steady_clock::time_point began) {
 
 }  // namespace
 
-Bfs::Bfs(const PagedGraph& graph)
-    : graph_(graph),
-      grid_(grid_of(graph)),
-      ranges_(graph.engine(), graph.stream(), grid_.chunks() / 2 + 1, "item ranges") {
+Bfs::Bfs(const PagedGraph& graph) : graph_(graph), grid_(grid_of(graph)) {
   Engine& engine = graph.engine();
   const Stream stream = graph.stream();
   const std::uint64_t n = graph.vertices();
   const std::uint64_t chunks = grid_.chunks();
   const std::uint64_t words = kernels::bitmap_words(n);
   const std::uint64_t items = n + chunks;
-  parents_ = {engine, stream, n, "parents"};
-  frontier_ = {engine, stream, n, "frontier"};
-  reached_ = {engine, stream, words, "reached"};
-  settled_ = {engine, stream, words, "settled"};
-  item_vertices_ = {engine, stream, items, "item vertices"};
-  item_begins_ = {engine, stream, items, "item begins"};
-  item_scan_ = {engine, stream, items + 1, "item scan"};
-  chunk_items_ = {engine, stream, chunks + 1, "items by chunk"};
-  chunk_edges_ = {engine, stream, chunks, "edges by chunk"};
-  chunk_bitmap_ = {engine, stream, kernels::bitmap_words(chunks), "demanded chunks"};
-  workspace_ = {engine, stream,
-                kernels::bfs_workspace_bytes(n, graph.edges(), chunks / 2 + 1, stream), "BFS workspace"};
-  demand_workspace_ = {engine, stream, kernels::demand_workspace_bytes(n, chunks, stream),
-                       "demand workspace"};
+  VertexData data(engine, stream, "BFS");
+  parents_ = data.array<std::uint32_t>(n, "parents");
+  frontier_ = data.array<std::uint32_t>(n, "frontier");
+  reached_ = data.array<std::uint64_t>(words, "reached");
+  settled_ = data.array<std::uint64_t>(words, "settled");
+  item_vertices_ = data.array<std::uint32_t>(items, "item vertices");
+  item_begins_ = data.array<std::uint64_t>(items, "item begins");
+  item_scan_ = data.array<std::uint64_t>(items + 1, "item scan");
+  chunk_items_ = data.array<std::uint64_t>(chunks + 1, "items by chunk");
+  chunk_edges_ = data.array<std::uint64_t>(chunks, "edges by chunk");
+  chunk_bitmap_ = data.array<std::uint64_t>(kernels::bitmap_words(chunks), "demanded chunks");
+  workspace_ = data.array<std::byte>(
+      kernels::bfs_workspace_bytes(n, graph.edges(), chunks / 2 + 1, stream), "BFS workspace");
+  demand_workspace_ =
+      data.array<std::byte>(kernels::demand_workspace_bytes(n, chunks, stream), "demand workspace");
+  ranges_.emplace(data, chunks / 2 + 1, "item ranges");
+  lease_ = data.lease(graph.out().neighbours.chunk_bytes());
   seen_items_ = engine.host_array<std::uint64_t>(chunks + 1, "items by chunk");
-  seen_edges_ = engine.host_array<std::uint64_t>(std::max<std::uint64_t>(chunks, 1), "edges by chunk");
+  seen_edges_ =
+      engine.host_array<std::uint64_t>(std::max<std::uint64_t>(chunks, 1), "edges by chunk");
   seen_bitmap_ = engine.host_array<std::uint64_t>(
       std::max<std::uint64_t>(kernels::bitmap_words(chunks), 1), "demanded chunks");
 }
@@ -60,8 +61,9 @@ BfsResult Bfs::run(std::uint64_t source, const Watch& watch) {
   vmm::Driver& driver = engine.driver();
   const Stream stream = graph_.stream();
   const std::uint64_t chunks = grid_.chunks();
-  const kernels::BfsState state{graph_.vertices(), graph_.out().neighbours.data(), parents_.data(),
-                                frontier_.data(),  reached_.data(),               settled_.data(),
+  const kernels::BfsState state{graph_.vertices(), graph_.out().neighbours.data(),
+                                parents_.data(),   frontier_.data(),
+                                reached_.data(),   settled_.data(),
                                 workspace_.data()};
   const kernels::WorkItems items{item_vertices_.size(), item_vertices_.data(), item_begins_.data(),
                                  item_scan_.data()};
@@ -76,19 +78,22 @@ BfsResult Bfs::run(std::uint64_t source, const Watch& watch) {
     result.reached += count;
     // 1. which chunks the frontier's neighbours are in
     if (chunks > 0) {
-      kernels::demand_of_frontier({frontier_.data(), count}, graph_.out().offsets.data(), grid_, items,
-                                  demand, demand_workspace_.data(), stream);
+      kernels::demand_of_frontier({frontier_.data(), count}, graph_.out().offsets.data(), grid_,
+                                  items, demand, demand_workspace_.data(), stream);
       const vmm::Copy copies[] = {
           {seen_items_.data(), demand.items, (chunks + 1) * 8},
           {seen_edges_.data(), demand.edges, chunks * 8},
           {seen_bitmap_.data(), demand.bitmap, kernels::bitmap_words(chunks) * 8}};
       for (const vmm::Copy& copy : copies)
-        vmm::check(driver.copy(copy.to, copy.from, copy.bytes, stream), "read the demand of a frontier");
+        vmm::check(driver.copy(copy.to, copy.from, copy.bytes, stream),
+                   "read the demand of a frontier");
       engine.synchronize(stream);
       // 2. pass by pass, the edges in them
-      const ChunkSet set(std::span<const std::uint64_t>(seen_bitmap_.data(), seen_bitmap_.size()), chunks);
+      const ChunkSet set(std::span<const std::uint64_t>(seen_bitmap_.data(), seen_bitmap_.size()),
+                         chunks);
       std::vector<kernels::ItemRange> ranges;
-      for (Passes passes = engine.passes(stream, {read(graph_.out().neighbours, set)}); passes.next();) {
+      for (Passes passes = engine.passes(stream, {read(graph_.out().neighbours, set)});
+           passes.next();) {
         kernels::ItemPass pass;
         ranges.clear();
         for (const Need& part : passes.parts()) {
@@ -97,10 +102,10 @@ BfsResult Bfs::run(std::uint64_t source, const Watch& watch) {
           for (std::uint64_t c = part.run.first; c < part.run.first + part.run.count; ++c)
             pass.edges += seen_edges_[c];
         }
-        pass.ranges = ranges_.send(ranges);
+        pass.ranges = ranges_->send(ranges);
         pass.ranges_count = ranges.size();
         kernels::bfs_expand(state, items, pass, stream);
-        ranges_.launched();
+        ranges_->launched();
         edges += pass.edges;
       }
     }

@@ -51,6 +51,24 @@ void for_each_entry(const EdgeSource& source, const BuildOptions& options, Far f
   });
 }
 
+// Tells of every block read; the source is read twice in all.
+class Watched final : public EdgeSource {
+ public:
+  Watched(const EdgeSource& source, const Progress& progress)
+      : source_(source), progress_(progress) {}
+  std::uint64_t vertices() const override { return source_.vertices(); }
+  std::uint64_t blocks() const override { return source_.blocks(); }
+  std::span<const Edge> read(std::uint64_t block, std::vector<Edge>& scratch) const override {
+    if (progress_) progress_(done_.fetch_add(1), 2 * source_.blocks());
+    return source_.read(block, scratch);
+  }
+
+ private:
+  const EdgeSource& source_;
+  const Progress& progress_;
+  mutable std::atomic<std::uint64_t> done_ = 0;
+};
+
 void prefetch(const void* line) { __builtin_prefetch(line, 1); }
 
 void check_memory(Bytes needed, Bytes memory, const std::string& what) {
@@ -88,7 +106,8 @@ void deduplicate(Adjacency& adjacency) {
 
 }  // namespace
 
-Csr build_csr(const EdgeSource& source, const BuildOptions& options) {
+Csr build_csr(const EdgeSource& edge_source, const BuildOptions& options) {
+  const Watched source(edge_source, options.progress);
   const std::uint64_t vertices = source.vertices();
   const Bytes memory = options.memory != 0 ? options.memory : available_memory();
   const Bytes offset_bytes = (vertices + 1) * sizeof(std::uint64_t);

@@ -1,10 +1,16 @@
 // From edges to a graph.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+
 #include "apps/graph/csr.hpp"
 #include "apps/graph/edges.hpp"
 
 namespace holdall::graph {
+
+// Told how far a long job is, by any of its threads.
+using Progress = std::function<void(std::uint64_t done, std::uint64_t whole)>;
 
 struct BuildOptions {
   bool symmetrize = false;         // an undirected graph: each edge counts both ways
@@ -12,6 +18,7 @@ struct BuildOptions {
   bool remove_self_loops = false;  // drop edges from a vertex to itself
   // The most memory that the graph may take, while it is built too; 0: what the machine has free.
   Bytes memory = 0;
+  Progress progress = {};
 };
 
 // Reads `source` twice (degrees, then neighbours) and sorts each list, in parallel. The result does

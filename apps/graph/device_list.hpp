@@ -1,5 +1,5 @@
-// Short lists that a host loop hands to one kernel after the other: written to pinned memory, copied in stream order. The
-// list of a launch stays as it is until the launch has run.
+// Short lists that a host loop hands to one kernel after the other: written to pinned memory,
+// copied in stream order. The list of a launch stays as it is until the launch has run.
 #pragma once
 
 #include <array>
@@ -14,15 +14,16 @@ template <class T>
 class DeviceList {
  public:
   // Lists of up to `most` elements.
-  DeviceList(Engine& engine, Stream stream, std::uint64_t most, const std::string& name)
-      : driver_(&engine.driver()),
-        stream_(stream),
+  DeviceList(VertexData& data, std::uint64_t most, const std::string& name)
+      : driver_(&data.engine().driver()),
+        stream_(data.stream()),
         most_(std::max<std::uint64_t>(most, 1)),
-        host_(engine.host_array<T>(slots * most_, name)),
-        device_(engine, stream, slots * most_, name) {
+        host_(data.engine().host_array<T>(slots * most_, name)),
+        device_(data.array<T>(slots * most_, name)) {
     int device = 0;
-    vmm::check(driver_->device_of(stream, device), "find the device of a stream");
-    for (vmm::Event& event : sent_) vmm::check(driver_->create_event(event, device), "create an event");
+    vmm::check(driver_->device_of(stream_, device), "find the device of a stream");
+    for (vmm::Event& event : sent_)
+      vmm::check(driver_->create_event(event, device), "create an event");
   }
   ~DeviceList() {
     (void)driver_->synchronize(stream_);

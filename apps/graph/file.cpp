@@ -85,7 +85,7 @@ NewFile::NewFile(std::filesystem::path path)
     : path_(std::move(path)), unfinished_(path_.string() + ".unfinished") {
   struct stat status {};
   if (::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
-    throw GraphError(path_, {}, "is no ordinary file and cannot be replaced by a graph",
+    throw GraphError(path_, {}, "is no ordinary file and cannot be replaced",
                      "choose another name");
   handle_ = ::open(unfinished_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (handle_ < 0) fail(path_, "create it");

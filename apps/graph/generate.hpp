@@ -2,14 +2,15 @@
 // arXiv:1508.03619): undirected, without duplicates or self-loops. Same shape as GAP's, not the
 // same edges: the randomness is our own.
 //
-// Edge i is a pure function of the seed and i, in integers alone, so that a graph is the same on
-// every machine, for any number of threads, and can be made on a GPU.
+// Edge i is a pure function of the seed and i (kernels/random_edge.hpp), so that a graph is the
+// same on every machine, for any number of threads, and can be made on a GPU.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "apps/graph/build.hpp"
 #include "apps/graph/csr.hpp"
 #include "apps/graph/edges.hpp"
 
@@ -38,6 +39,6 @@ bool names_generator(std::string_view text);
 Edge generate_edge(const Generator& generator, std::uint64_t i);  // i < edges()
 
 // Throws GraphError if the graph needs more than `memory` bytes (0: what the machine has free).
-Csr generate(const Generator& generator, Bytes memory = 0);
+Csr generate(const Generator& generator, Bytes memory = 0, const Progress& progress = {});
 
 }  // namespace holdall::graph

@@ -96,7 +96,8 @@ Csr build_loaded(const EdgeSource& source, const LoadOptions& options, bool undi
   const BuildOptions build{.symmetrize = options.symmetrize || undirected,
                            .deduplicate = options.deduplicate,
                            .remove_self_loops = options.remove_self_loops,
-                           .memory = options.memory};
+                           .memory = options.memory,
+                           .progress = options.progress};
   if (!options.compact) return build_csr(source, build);
   const CompactEdges compact(source, options.memory != 0 ? options.memory : available_memory());
   Csr csr = build_csr(compact, build);

@@ -25,6 +25,7 @@ struct LoadOptions {
     present,
   } header = Header::automatic;
   Bytes memory = 0;  // as in BuildOptions
+  Progress progress = {};
 };
 
 // What the reader saw; for text and Matrix Market.

@@ -6,44 +6,41 @@
 #include <algorithm>
 #include <span>
 
+#include "apps/graph/checked_neighbours.hpp"
+
 namespace holdall::graph {
 
 namespace {
 
-PagedAdjacency from_file(Engine& engine, Stream stream, const GraphFile& file,
-                         const FileAdjacency& adjacency, const char* direction, Bytes chunk) {
-  const Array<std::uint64_t> offsets = load_offsets(file, adjacency);
-  PagedAdjacency paged{
-      VertexArray<std::uint64_t>(engine, stream, offsets.size(), std::string(direction) + " offsets"),
-      engine.reserve<Vertex>(std::max<std::uint64_t>(adjacency.neighbours.count, 1),
-                             {.name = std::string(direction) + " neighbours",
-                              .backing = adjacency.neighbours.count
-                                             ? holdall::file(file.path, adjacency.neighbours.offset)
-                                             : zeros(),
-                              .chunk = chunk,
-                              .cold = Cold::unmapped})};
-  paged.offsets.load(offsets);
-  return paged;
+// Room for one direction of the edges, nothing in it yet.
+PagedAdjacency reserve(VertexData& data, std::uint64_t vertices, std::uint64_t edges,
+                       const BackingSpec& backing, const std::string& direction, Bytes chunk) {
+  return {data.array<std::uint64_t>(vertices + 1, direction + " offsets"),
+          data.engine().reserve<Vertex>(std::max<std::uint64_t>(edges, 1),
+                                        {.name = direction + " neighbours",
+                                         .backing = backing,
+                                         .chunk = chunk,
+                                         .cold = Cold::unmapped})};
 }
 
-PagedAdjacency from_memory(Engine& engine, Stream stream, const Adjacency& adjacency,
-                           const char* direction, Bytes chunk) {
-  PagedAdjacency paged{
-      VertexArray<std::uint64_t>(engine, stream, adjacency.offsets.size(),
-                                 std::string(direction) + " offsets"),
-      engine.reserve<Vertex>(std::max<std::uint64_t>(adjacency.neighbours.size(), 1),
-                             {.name = std::string(direction) + " neighbours",
-                              .backing = pinned(),
-                              .chunk = chunk,
-                              .cold = Cold::unmapped})};
+PagedAdjacency reserve(VertexData& data, const GraphFile& file, const FileAdjacency& adjacency,
+                       const char* direction, Bytes chunk) {
+  return reserve(
+      data, file.vertices, adjacency.neighbours.count,
+      adjacency.neighbours.count > 0 ? checked_neighbours(file, adjacency.neighbours) : zeros(),
+      direction, chunk);
+}
+
+PagedAdjacency reserve(VertexData& data, const Adjacency& adjacency, const char* direction,
+                       Bytes chunk) {
+  return reserve(data, adjacency.offsets.size() - 1, adjacency.neighbours.size(),
+                 adjacency.neighbours.empty() ? zeros() : pinned(), direction, chunk);
+}
+
+void load(Engine& engine, PagedAdjacency& paged, const Adjacency& adjacency) {
   paged.offsets.load(adjacency.offsets);
-  Vertex* const to = engine.contents(paged.neighbours);
-  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, adjacency.neighbours.size(), 1 << 20),
-                    [&](const auto& piece) {
-                      std::copy(adjacency.neighbours.data() + piece.begin(),
-                                adjacency.neighbours.data() + piece.end(), to + piece.begin());
-                    });
-  return paged;
+  if (!adjacency.neighbours.empty())
+    std::ranges::copy(adjacency.neighbours, engine.contents(paged.neighbours));
 }
 
 }  // namespace
@@ -55,9 +52,14 @@ PagedGraph::PagedGraph(Engine& engine, const GraphFile& file, const Options& opt
       vertices_(file.vertices),
       edges_(file.edges),
       check_([file] { graph::check_unchanged(file); }) {
-  if (options.out || !directed_)
-    out_ = from_file(engine, stream_, file, file.out, "out", options.chunk);
-  if (options.in && directed_) in_ = from_file(engine, stream_, file, file.in, "in", options.chunk);
+  const bool out = options.out || !directed_;
+  const bool in = options.in && directed_;
+  VertexData data(engine, stream_, "the graph's offsets");
+  if (out) out_ = reserve(data, file, file.out, "out", options.chunk);
+  if (in) in_ = reserve(data, file, file.in, "in", options.chunk);
+  lease_ = data.lease(out ? out_.neighbours.chunk_bytes() : in ? in_.neighbours.chunk_bytes() : 0);
+  if (out) out_.offsets.load(load_offsets(file, file.out));
+  if (in) in_.offsets.load(load_offsets(file, file.in));
 }
 
 PagedGraph::PagedGraph(Engine& engine, const Csr& csr, const Options& options)
@@ -66,10 +68,14 @@ PagedGraph::PagedGraph(Engine& engine, const Csr& csr, const Options& options)
       directed_(csr.directed),
       vertices_(csr.vertices()),
       edges_(csr.edges()) {
-  if (options.out || !directed_)
-    out_ = from_memory(engine, stream_, csr.out, "out", options.chunk);
-  if (options.in && directed_)
-    in_ = from_memory(engine, stream_, csr.transposed, "in", options.chunk);
+  const bool out = options.out || !directed_;
+  const bool in = options.in && directed_;
+  VertexData data(engine, stream_, "the graph's offsets");
+  if (out) out_ = reserve(data, csr.out, "out", options.chunk);
+  if (in) in_ = reserve(data, csr.transposed, "in", options.chunk);
+  lease_ = data.lease(out ? out_.neighbours.chunk_bytes() : in ? in_.neighbours.chunk_bytes() : 0);
+  if (out) load(engine, out_, csr.out);
+  if (in) load(engine, in_, csr.transposed);
 }
 
 Traffic operator-(const Traffic& now, const Traffic& before) {

@@ -1,5 +1,5 @@
-// A graph whose neighbours are paged: they stay in their file, or in pinned host memory, and are brought in as algorithms
-// need them. Offsets are always resident.
+// A graph whose neighbours are paged: they stay in their file, or in pinned host memory, and are
+// brought in as algorithms need them. Offsets are always resident.
 //
 //   Engine engine({.memory = 8_GiB});
 //   graph::PagedGraph graph(engine, graph::open_graph("twitter.hold"));
@@ -26,11 +26,12 @@ struct PagedAdjacency {
 class PagedGraph {
  public:
   struct Options {
-    Bytes chunk = 0;    // of the neighbours; 0: the engine's
-    bool out = true;    // which directions an algorithm will ask for; an undirected graph has one
+    Bytes chunk = 0;  // of the neighbours; 0: the engine's
+    bool out = true;  // which directions an algorithm will ask for; an undirected graph has one
     bool in = true;
   };
-  // Neighbours are read from the file as they are needed; it must be in_place(). Throws GraphError, and what Engine throws.
+  // Neighbours are read from the file as they are needed; it must be in_place(). Throws GraphError,
+  // and what Engine throws.
   PagedGraph(Engine& engine, const GraphFile& file, const Options& options);
   // Neighbours are copied to pinned host memory.
   PagedGraph(Engine& engine, const Csr& csr, const Options& options);
@@ -57,6 +58,7 @@ class PagedGraph {
   PagedAdjacency out_;
   PagedAdjacency in_;
   std::function<void()> check_;
+  Lease lease_;  // on the offsets
 };
 
 // What a level of BFS or an iteration of PageRank did, for those who watch.
@@ -64,9 +66,9 @@ struct Step {
   int number = 0;
   std::uint64_t vertices = 0;  // frontier; all of them in PageRank
   std::uint64_t edges = 0;
-  double error = 0;            // PageRank
+  double error = 0;  // PageRank
   double seconds = 0;
-  Traffic traffic;             // of this step
+  Traffic traffic;  // of this step
 };
 using Watch = std::function<void(const Step&)>;
 

@@ -7,9 +7,7 @@ namespace holdall::graph {
 
 namespace {
 
-std::uint64_t most_spans(const PagedGraph& graph) {
-  return graph.in().neighbours.chunks() / 2 + 1;
-}
+std::uint64_t most_spans(const PagedGraph& graph) { return graph.in().neighbours.chunks() / 2 + 1; }
 
 double seconds_since(std::chrono::steady_clock::time_point began) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
@@ -17,16 +15,17 @@ double seconds_since(std::chrono::steady_clock::time_point began) {
 
 }  // namespace
 
-PageRankRun::PageRankRun(const PagedGraph& graph)
-    : graph_(graph), spans_(graph.engine(), graph.stream(), most_spans(graph), "edge spans") {
-  Engine& engine = graph.engine();
+PageRankRun::PageRankRun(const PagedGraph& graph) : graph_(graph) {
   const Stream stream = graph.stream();
-  scores_ = {engine, stream, graph.vertices(), "scores"};
-  contributions_ = {engine, stream, graph.vertices(), "contributions"};
-  sums_ = {engine, stream, graph.vertices(), "sums"};
-  workspace_ = {engine, stream,
-                kernels::pagerank_workspace_bytes(graph.edges(), most_spans(graph), stream),
-                "PageRank workspace"};
+  VertexData data(graph.engine(), stream, "PageRank");
+  scores_ = data.array<float>(graph.vertices(), "scores");
+  contributions_ = data.array<float>(graph.vertices(), "contributions");
+  sums_ = data.array<float>(graph.vertices(), "sums");
+  workspace_ = data.array<std::byte>(
+      kernels::pagerank_workspace_bytes(graph.edges(), most_spans(graph), stream),
+      "PageRank workspace");
+  spans_.emplace(data, most_spans(graph), "edge spans");
+  lease_ = data.lease(graph.in().neighbours.chunk_bytes());
 }
 
 // Adds up the contributions along all in-edges.
@@ -35,7 +34,8 @@ void PageRankRun::sweep(const kernels::PagerankState& state) {
   if (graph_.edges() == 0) return;
   const std::uint64_t edges_a_chunk = neighbours.chunk_bytes() / sizeof(Vertex);
   std::vector<kernels::EdgeSpan> spans;
-  for (Passes passes = graph_.engine().passes(graph_.stream(), {read(neighbours)}); passes.next();) {
+  for (Passes passes = graph_.engine().passes(graph_.stream(), {read(neighbours)});
+       passes.next();) {
     kernels::EdgePass pass;
     spans.clear();
     for (const Need& part : passes.parts()) {
@@ -44,10 +44,10 @@ void PageRankRun::sweep(const kernels::PagerankState& state) {
       spans.push_back({first, count});
       pass.edges += count;
     }
-    pass.spans = spans_.send(spans);
+    pass.spans = spans_->send(spans);
     pass.spans_count = spans.size();
     kernels::pagerank_pull(state, pass, graph_.stream());
-    spans_.launched();
+    spans_->launched();
   }
 }
 

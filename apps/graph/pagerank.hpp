@@ -1,7 +1,9 @@
-// PageRank over a paged graph, by pulling along in-edges: every iteration sweeps all of them, chunks that are resident first.
+// PageRank over a paged graph, by pulling along in-edges: every iteration sweeps all of them,
+// chunks that are resident first.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "apps/graph/device_list.hpp"
@@ -26,6 +28,7 @@ struct PagedPageRank {
 class PageRankRun {
  public:
   // Takes its vertex state: 12 bytes a vertex of the budget, kept between runs.
+  // Throws WorkingSetTooLarge where that is too much.
   explicit PageRankRun(const PagedGraph& graph);
 
   // Throws what Engine::passes throws.
@@ -37,7 +40,8 @@ class PageRankRun {
   const PagedGraph& graph_;
   VertexArray<float> scores_, contributions_, sums_;
   VertexArray<std::byte> workspace_;
-  DeviceList<kernels::EdgeSpan> spans_;
+  std::optional<DeviceList<kernels::EdgeSpan>> spans_;
+  Lease lease_;
 };
 
 }  // namespace holdall::graph

@@ -53,6 +53,7 @@ LinuxDriver::~LinuxDriver() {
   {
     const std::lock_guard lock(handles_);
     streams.swap(streams_);
+    ++streams_ended;
   }
   streams.clear();  // finishes their work while all else still stands
 }

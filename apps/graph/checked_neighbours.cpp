@@ -1,0 +1,67 @@
+#include "apps/graph/checked_neighbours.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <vector>
+
+#include "apps/graph/error.hpp"
+#include "engine/file.hpp"
+
+namespace holdall::graph {
+
+namespace {
+
+constexpr Bytes piece_bytes = Bytes{2} << 20;  // chunks are so many of them
+
+class CheckedNeighbours final : public Backing {
+ public:
+  CheckedNeighbours(const GraphFile& graph, const FileArray& array)
+      : path_(graph.path),
+        offset_(array.offset),
+        vertices_(graph.vertices),
+        file_({.path = graph.path, .offset = array.offset}, "neighbours", array.bytes()),
+        checked_((array.bytes() + piece_bytes - 1) / piece_bytes) {}
+
+  bool full() const override { return true; }
+  bool writable() const override { return false; }
+  void read(Bytes offset, std::span<std::byte> to) override {
+    file_.read(offset_ + offset, to);
+    for (Bytes at = 0; at < to.size(); at += piece_bytes) {
+      std::atomic<bool>& checked = checked_[(offset + at) / piece_bytes];
+      if (checked.load(std::memory_order_relaxed)) continue;
+      check(offset + at, to.subspan(at, std::min(piece_bytes, to.size() - at)));
+      checked.store(true, std::memory_order_relaxed);
+    }
+  }
+  void write(Bytes, std::span<const std::byte>) override {}
+
+ private:
+  void check(Bytes offset, std::span<const std::byte> bytes) const {
+    const std::span ids(reinterpret_cast<const Vertex*>(bytes.data()),
+                        bytes.size() / sizeof(Vertex));
+    Vertex greatest = 0;
+    for (const Vertex id : ids) greatest = std::max(greatest, id);
+    if (greatest < vertices_) return;
+    const auto bad = std::ranges::find_if(ids, [this](Vertex id) { return id >= vertices_; });
+    const auto before = static_cast<Bytes>(bad - ids.begin()) * sizeof(Vertex);
+    throw GraphError(path_, Byte{offset_ + offset + before},
+                     fmt::format("the neighbour {} is outside the {} vertices", *bad, vertices_),
+                     "the file is damaged; get it again");
+  }
+
+  const std::filesystem::path path_;
+  const Bytes offset_;
+  const std::uint64_t vertices_;
+  holdall::File file_;
+  std::vector<std::atomic<bool>> checked_;
+};
+
+}  // namespace
+
+BackingSpec checked_neighbours(const GraphFile& file, const FileArray& neighbours) {
+  return std::make_shared<CheckedNeighbours>(file, neighbours);
+}
+
+}  // namespace holdall::graph

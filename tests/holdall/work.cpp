@@ -1,0 +1,158 @@
+// What the program does when it is used well.
+#include <cstdint>
+#include <cstring>
+
+#include "tests/holdall/program.hpp"
+
+namespace holdall::apps {
+namespace {
+
+const std::vector<const char*> run_keys = {
+    "graph",       "vertices", "edges",     "policy",  "chunk",      "memory",
+    "driver",      "devices",  "hits",      "faults",  "prefetched", "evictions",
+    "write_backs", "bytes_in", "bytes_out", "seconds", "verified"};
+
+class Work : public Program {
+ protected:
+  // BFS or PageRank with little memory, on the driver that is everywhere.
+  std::string small(const std::string& job) const {
+    return "graph " + job + " --driver host --memory 64MiB --chunk 2MiB ";
+  }
+};
+
+TEST_F(Work, bfs_prints_a_table_and_writes_nothing_else) {
+  const Outcome run = works(small("bfs kron:12 --source 3"));
+  for (const char* what : {"graph", "policy", "reached", "hits", "faults", "bytes in", "time"})
+    EXPECT_NE(run.out.find(what), std::string::npos) << what << "\n" << run.out;
+}
+
+TEST_F(Work, bfs_gives_json) {
+  const auto j = works(small("bfs kron:12 --source 3 --json --verify")).json();
+  expect_keys(j, run_keys);
+  expect_keys(j, {"source", "reached", "levels"});
+  EXPECT_EQ(j["vertices"], 4096);
+  EXPECT_EQ(j["verified"], true);
+  EXPECT_EQ(j["driver"], "host");
+  EXPECT_EQ(j["memory"], 64 << 20);
+  EXPECT_EQ(j["chunk"], 2 << 20);
+}
+
+TEST_F(Work, pagerank_gives_json) {
+  const auto j = works(small("pagerank urand:12 --iterations 3 --tolerance 0 --json")).json();
+  expect_keys(j, run_keys);
+  expect_keys(j, {"iterations", "error"});
+  EXPECT_EQ(j["iterations"], 3);
+  EXPECT_TRUE(j["verified"].is_null()) << "nobody asked";
+}
+
+TEST_F(Work, pagerank_equals_the_reference_with_little_memory) {
+  works("graph generate urand:16:24 " + path("g.hold"));
+  const auto j = works("graph pagerank " + path("g.hold") +
+                       " --driver host --memory 20MiB --chunk 2MiB --policy clock --verify --json")
+                     .json();
+  EXPECT_EQ(j["verified"], true);
+  EXPECT_EQ(j["policy"], "clock");
+  EXPECT_GT(j["evictions"], 0);
+  EXPECT_GT(j["faults"], 6);
+}
+
+TEST_F(Work, several_devices_share_a_graph) {
+  const auto j = works(small("pagerank urand:14:40 --devices 3 --verify --json")).json();
+  EXPECT_EQ(j["devices"], 3);
+  EXPECT_EQ(j["verified"], true);
+}
+
+TEST_F(Work, output_has_a_line_a_vertex) {
+  const std::string edges = file("path.el", "0 1\n1 2\n2 3\n5 4\n");
+  works(small("bfs " + edges + " --source 1 --output " + path("parents")));
+  EXPECT_EQ(contents(path("parents")), "-1\n1\n1\n2\n-1\n-1\n");
+  works(small("pagerank " + edges + " --iterations 1 --output " + path("scores")));
+  std::istringstream scores(contents(path("scores")));
+  int lines = 0;
+  for (double score = 0; scores >> score; ++lines) EXPECT_GT(score, 0);
+  EXPECT_EQ(lines, 6);
+}
+
+TEST_F(Work, trace_and_timeline_files_appear) {
+  works(small("pagerank kron:12 --trace " + path("trace") + " --timeline " + path("timeline")));
+  const std::string trace = contents(path("trace"));
+  EXPECT_TRUE(trace.starts_with("HOLDTRC1"));
+  EXPECT_GT(trace.size(), 8u);
+  EXPECT_EQ((trace.size() - 8) % 48, 0u);
+  const auto events = nlohmann::json::parse(contents(path("timeline")));
+  ASSERT_TRUE(events.is_array());
+  EXPECT_GT(events.size(), 0u);
+  for (const auto& event : events) expect_keys(event, {"ph", "pid", "tid", "name"});
+}
+
+TEST_F(Work, a_graph_is_the_same_in_every_format) {
+  works("graph generate kron:10:8 " + path("a.hold") + " --seed 7");
+  const auto expected = works("graph info " + path("a.hold") + " --json").json();
+  EXPECT_EQ(works("graph info kron:10:8 --seed 7 --json").json()["edges"], expected["edges"]);
+  for (const char* name : {"b.sg", "c.mtx", "d.hold"}) {
+    works("graph convert " + path("a.hold") + " " + path(name));
+    auto info = works("graph info " + path(name) + " --json").json();
+    for (const char* key :
+         {"vertices", "edges", "isolated", "dangling", "greatest_degree", "directed"})
+      EXPECT_EQ(info[key], expected[key]) << name << " " << key;
+  }
+}
+
+TEST_F(Work, info_tells_of_text) {
+  const std::string edges = file("e.txt", "# a comment\r\n0 1\r\n0 1\r\n2 2\r\n");
+  const auto j = works("graph info " + edges + " --json").json();
+  expect_keys(j, {"graph", "format", "directed", "isolated", "dangling", "greatest_degree"});
+  EXPECT_EQ(j["vertices"], 3);
+  EXPECT_EQ(j["edges"], 3);
+  EXPECT_EQ(j["duplicates"], 1);
+  EXPECT_EQ(j["self_loops"], 1);
+  const auto mended =
+      works("graph info " + edges + " --symmetrize --deduplicate --remove-self-loops --json");
+  EXPECT_EQ(mended.json()["edges"], 2);
+  EXPECT_EQ(
+      works("graph info " + file("gap.el", "5 900\n") + " --compact --json").json()["vertices"], 2);
+}
+
+TEST_F(Work, policies_are_listed) {
+  const auto policies = works("policy list --json").json();
+  ASSERT_TRUE(policies.is_array());
+  const std::string table = works("policy list").out;
+  bool lru = false;
+  for (const auto& policy : policies) {
+    expect_keys(policy, {"policy", "summary"});
+    const std::string name = policy["policy"];
+    lru |= name == "lru";
+    EXPECT_NE(table.find(name), std::string::npos);
+    works(small("bfs kron:10 --policy " + name));
+  }
+  EXPECT_TRUE(lru);
+}
+
+TEST_F(Work, doctor_says_what_there_is) {
+  const auto j = works("doctor --json").json();
+  expect_keys(j, {"driver", "devices", "host_memory", "host_available", "host_budget",
+                  "locked_limit", "map_limit", "cores", "advice"});
+  ASSERT_GE(j["devices"].size(), 1u);
+  expect_keys(j["devices"][0],
+              {"name", "memory", "free", "virtual_memory_management", "granularity"});
+  const std::string table = works("doctor").out;
+  for (const char* what : {"driver", "device 0", "link", "mappings at most", "locked at most"})
+    EXPECT_NE(table.find(what), std::string::npos) << what;
+}
+
+TEST_F(Work, demo_checks_all_answers) {
+  works("graph generate kron:14 " + path("g.sg"));
+  const Outcome run = works("graph demo " + path("g.sg") + " --driver host");
+  for (const char* what : {"policy", "hits", "faults", "bytes in", "bytes out", "link", "time",
+                           "in memory", "lru", "bfs", "pagerank", "equal"})
+    EXPECT_NE(run.out.find(what), std::string::npos) << what << "\n" << run.out;
+}
+
+TEST_F(Work, help_is_no_error) {
+  for (const char* line : {"--help", "graph --help", "graph bfs --help", "policy list --help",
+                           "doctor --help", "graph convert -h"})
+    EXPECT_NE(works(line).out.find("Usage:"), std::string::npos) << line;
+}
+
+}  // namespace
+}  // namespace holdall::apps
