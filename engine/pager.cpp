@@ -740,8 +740,8 @@ bool Pager::work() {
       progress |= uses_.retire(true, waiting);
     }
   }
-  crowded_ = !parked_.empty();
-  if (crowded_) pins_wanted_ = true;
+  if (crowded_ == parked_.empty()) crowded_ = !parked_.empty();
+  if (crowded_ && !pins_wanted_) pins_wanted_ = true;
   if (log_is_long_.exchange(false)) drain();
   if (over_budget_) {
     over_budget_ = false;
@@ -796,10 +796,11 @@ void Pager::trace(const RangeState& range, std::uint64_t chunk, int device, std:
 
 // Whether what found no room, `failed_at` that many unpins, never will: no pin has gone since, none
 // is about to go, and all leases left are those of threads that wait in the same way.
+//
+// A lease moves from being pinned for, to live, to released, to unpinned; each is looked for after the one before it, so that
+// none slips by.
 bool Pager::endless(const ThreadLeases* owner, std::uint64_t failed_at) {
-  bool waiting = false;
-  if (uses_.retire(true, waiting) || waiting || !write_backs_.empty() || any_thread_pins())
-    return false;
+  if (!write_backs_.empty() || any_thread_pins()) return false;
   bool somebody = false;
   uses_.each_live([&](const LeaseRecord& record) {
     const ThreadLeases* const holder = record.owner;
@@ -810,7 +811,8 @@ bool Pager::endless(const ThreadLeases* owner, std::uint64_t failed_at) {
         holder != owner && std::ranges::none_of(asked_, waits) &&
         std::ranges::none_of(parked_, [&](const auto& p) { return p && p->waited && waits(p); });
   });
-  return !somebody && uses_.unpins() == failed_at;
+  bool waiting = false;
+  return !somebody && !uses_.retire(true, waiting) && !waiting && uses_.unpins() == failed_at;
 }
 
 // Where a driver without memory shrank budgets: back to what was asked for, since it may have some

@@ -299,12 +299,12 @@ class Pager {
   bool writes_seen_ = false;
   bool over_budget_ = false;  // more frames than the budget, all pinned
 
-  // Shared with callers.
-  std::atomic<bool> crowded_{false};        // a demand is parked: hits of threads without leases queue up behind it
-  std::atomic<bool> log_is_long_{false};
-  std::atomic<bool> posted_{false};
-  std::atomic<bool> pins_wanted_{false};    // releases are to be fenced at once
+  // Shared with callers: first what every hit reads and few write, in a cache line of its own.
+  alignas(64) std::atomic<bool> crowded_{false};  // a demand is parked: hits of threads without leases queue up behind it
+  std::atomic<bool> pins_wanted_{false};          // releases are to be fenced at once
   std::atomic<std::uint64_t> next_lease_{1};
+  alignas(64) std::atomic<bool> log_is_long_{false};
+  std::atomic<bool> posted_{false};
   std::once_flag own_stream_made_;
   Stream own_stream_;
   std::atomic<std::uint64_t> stalls_{0};
