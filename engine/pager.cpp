@@ -172,7 +172,7 @@ Pager::~Pager() {
   try {
     if (!closed_) end_recording();
   } catch (const std::exception&) {
-    // Both could be made; what became of them since is for whoever reads them.
+    // Engine::close reports it.
   }
 }
 
