@@ -73,7 +73,8 @@ void sweep(benchmark::State& state) {
   const Bytes step = std::max<Bytes>(chunk, 32_MiB);
   Bytes moved = 0;
   std::uint64_t faults = 0;
-  std::chrono::steady_clock::duration time{}, in_driver{};
+  std::chrono::steady_clock::duration time{};
+  std::chrono::nanoseconds map{}, set_access{}, unmap{};
   const auto once = [&] {
     for (Bytes at = 0; at < range.size(); at += step) {
       const auto lease =
@@ -92,13 +93,19 @@ void sweep(benchmark::State& state) {
     const Stats after = engine.stats();
     moved += after.bytes_in - before.bytes_in + after.bytes_out - before.bytes_out;
     faults += after.faults - before.faults;
-    in_driver += after.driver_time - before.driver_time;
+    map += after.map.time - before.map.time;
+    set_access += after.set_access.time - before.set_access.time;
+    unmap += after.unmap.time - before.unmap.time;
   }
   state.counters["GB/s"] = rate(moved, time) / 1e9;
   state.counters["raw_GB/s"] = raw / 1e9;
   state.counters["of_raw"] = rate(moved, time) / raw;
-  state.counters["driver_us"] =
-      std::chrono::duration<double, std::micro>(in_driver).count() / static_cast<double>(faults);
+  const auto us_a_chunk = [&](std::chrono::nanoseconds time) {
+    return std::chrono::duration<double, std::micro>(time).count() / static_cast<double>(faults);
+  };
+  state.counters["map_us"] = us_a_chunk(map);
+  state.counters["access_us"] = us_a_chunk(set_access);
+  state.counters["unmap_us"] = us_a_chunk(unmap);
 }
 BENCHMARK(sweep)
     ->ArgNames({"MiB", "dirty"})
@@ -203,7 +210,7 @@ void reserve(benchmark::State& state) {
     auto range = engine.reserve<std::byte>(16_TiB, {.name = "huge"});
     benchmark::DoNotOptimize(range.data());
   }
-  state.counters["bytes_a_chunk"] = sizeof(Chunk);
+  state.counters["bytes_a_chunk"] = sizeof(Chunk) + sizeof(ChunkNotes);
 }
 BENCHMARK(reserve)->Unit(benchmark::kMillisecond)->Iterations(3)->UseRealTime();
 

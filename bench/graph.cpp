@@ -1,9 +1,9 @@
 // What does paging add to graph algorithms? PageRank and BFS on the same graph: the bare kernels on plain device memory, the
-// engine with everything resident, and the engine with room for a half and a quarter of the edges.
+// engine with everything resident, and the engine with room for a part of the edges.
 //
 //   bench-graph [--graph kron:27:15]... [--benchmark_filter=pagerank] ...
 //
-// `floor` is the least time that the half or the quarter could take: the greater of the resident time and the missing bytes
+// `floor` is the least time that a part could take: the greater of the resident time and the missing bytes
 // over the link's raw rate. On the first GPU, or the host driver where there is none.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -245,8 +245,9 @@ int run(int argc, char** argv) {
     for (const std::string job : {"pagerank", "bfs"}) {
       row(job, "plain", [job](benchmark::State& state, Subject& s) { plain(state, s, job); });
       row(job, "resident", [job](benchmark::State& state, Subject& s) { paged(state, s, job, 1); });
-      row(job, "half", [job](benchmark::State& state, Subject& s) { paged(state, s, job, 0.5); });
-      row(job, "quarter", [job](benchmark::State& state, Subject& s) { paged(state, s, job, 0.25); });
+      for (const auto& [name, share] : {std::pair("three_quarters", 0.75), std::pair("half", 0.5),
+                                        std::pair("quarter", 0.25), std::pair("eighth", 0.125)})
+        row(job, name, [job, share = share](benchmark::State& state, Subject& s) { paged(state, s, job, share); });
     }
     benchmark::RegisterBenchmark(("done/" + subject->name).c_str(), [=](benchmark::State& state) {
       for (auto _ : state) subject->csr = {};

@@ -49,7 +49,7 @@ File::File(const FileBacking& spec, const std::string& range, Bytes bytes)
   try {
     if (!S_ISREG(info.st_mode))
       throw BackingError(fmt::format("'{}', the backing of '{}', is no regular file", path_, range_));
-    if (size < end && !spec.writable)
+    if (end < bytes || (size < end && !spec.writable))
       throw BackingError(fmt::format(
           "'{}' is too short to back '{}': it has {} bytes, the range needs {} from byte {} on",
           path_, range_, size, bytes, spec.offset));

@@ -17,6 +17,7 @@ class FramePool {
 
   vmm::Place place() const { return place_; }
   Bytes budget() const { return budget_; }
+  Bytes asked() const { return asked_; }  // the budget, before a driver that is full shrank it
   Bytes allocated() const { return allocated_; }
   Bytes in_use() const { return allocated_ - idle_bytes_; }  // taken and not given back
   bool room_for(Bytes bytes) const { return in_use() + bytes <= budget_; }

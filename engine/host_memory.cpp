@@ -132,30 +132,38 @@ void PinnedArray::wait(Bytes offset, Bytes bytes) {
 }
 
 PinnedSlots::~PinnedSlots() {
-  for (std::byte* const at : slabs_) {
-    memory_.unpin(at, slots_a_slab() * slot_);
-    memory_.unreserve(at, slots_a_slab() * slot_);
-    memory_.discharge(slots_a_slab() * slot_);
+  for (const auto [at, bytes] : slabs_) {
+    memory_.unpin(at, bytes);
+    memory_.unreserve(at, bytes);
+    memory_.discharge(bytes);
   }
+}
+
+void PinnedSlots::make(Bytes bytes) {
+  const std::string what = fmt::format("the write-back of chunks of {}", to_string(slot_));
+  memory_.charge(bytes, what);
+  std::byte* at = nullptr;
+  try {
+    at = memory_.reserve(bytes, what);
+    memory_.pin(at, bytes, what);
+  } catch (...) {
+    if (at) memory_.unreserve(at, bytes);
+    memory_.discharge(bytes);
+    throw;
+  }
+  slabs_.push_back({at, bytes});
+  for (Bytes offset = 0; offset < bytes; offset += slot_) addresses_.push_back(at + offset);
+  for (Bytes i = 0; i < bytes / slot_; ++i)
+    idle_.push_back(static_cast<std::uint32_t>(addresses_.size() - i));
 }
 
 std::uint32_t PinnedSlots::take() {
   if (idle_.empty()) {
-    const Bytes bytes = slots_a_slab() * slot_;
-    const std::string what = fmt::format("the write-back of chunks of {}", to_string(slot_));
-    memory_.charge(bytes, what);
-    std::byte* at = nullptr;
     try {
-      at = memory_.reserve(bytes, what);
-      memory_.pin(at, bytes, what);
-    } catch (...) {
-      if (at) memory_.unreserve(at, bytes);
-      memory_.discharge(bytes);
-      throw;
+      make(std::max(slot_, slab / slot_ * slot_));
+    } catch (const OutOfHostMemory&) {
+      make(slot_);  // one at a time, to the last
     }
-    const auto first = static_cast<std::uint32_t>(slabs_.size() * slots_a_slab()) + 1;
-    slabs_.push_back(at);
-    for (auto i = static_cast<std::uint32_t>(slots_a_slab()); i-- > 0;) idle_.push_back(first + i);
   }
   const std::uint32_t slot = idle_.back();
   idle_.pop_back();

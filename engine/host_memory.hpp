@@ -68,7 +68,8 @@ class PinnedArray {
   std::jthread maker_;
 };
 
-// Pinned slots of one size, taken and given one by one; slabs are made when they run out. For one thread.
+// Pinned slots of one size, taken and given one by one; when they run out a slab of them is made,
+// or a single one where there is no room for more. For one thread.
 class PinnedSlots {
  public:
   PinnedSlots(HostMemory& memory, Bytes slot) : memory_(memory), slot_(slot) {}
@@ -77,17 +78,20 @@ class PinnedSlots {
   // 1 + its number. Throws OutOfHostMemory.
   std::uint32_t take();
   void give(std::uint32_t slot) { idle_.push_back(slot); }
-  std::byte* address(std::uint32_t slot) const {
-    const std::uint64_t i = slot - 1;
-    return slabs_[i / slots_a_slab()] + i % slots_a_slab() * slot_;
-  }
+  std::byte* address(std::uint32_t slot) const { return addresses_[slot - 1]; }
 
  private:
-  std::uint64_t slots_a_slab() const { return slot_ >= slab ? 1 : slab / slot_; }
+  void make(Bytes bytes);
+
+  struct Slab {
+    std::byte* at = nullptr;
+    Bytes bytes = 0;
+  };
   static constexpr Bytes slab = Bytes{64} << 20;
   HostMemory& memory_;
   const Bytes slot_;
-  std::vector<std::byte*> slabs_;
+  std::vector<Slab> slabs_;
+  std::vector<std::byte*> addresses_;  // [slot - 1]
   std::vector<std::uint32_t> idle_;
 };
 

@@ -17,7 +17,7 @@ Mapper::Mapper(vmm::Driver& driver, int devices) : driver_(driver) {
 }
 
 template <class F>
-vmm::Status Mapper::call(F f) {
+vmm::Status Mapper::call(Counted& counted, F f) {
   constexpr int tries = 20;  // with the pauses: some 4 ms in all
   const auto began = std::chrono::steady_clock::now();
   vmm::Status status = f();
@@ -25,27 +25,27 @@ vmm::Status Mapper::call(F f) {
     std::this_thread::sleep_for(std::chrono::microseconds(20 * i));
     status = f();
   }
-  calls_.fetch_add(1, std::memory_order_relaxed);
-  nanoseconds_.fetch_add((std::chrono::steady_clock::now() - began).count(),
+  counted.calls.fetch_add(1, std::memory_order_relaxed);
+  counted.nanoseconds.fetch_add((std::chrono::steady_clock::now() - began).count(),
                          std::memory_order_relaxed);
   return status;
 }
 
 vmm::Status Mapper::map(std::byte* at, Bytes bytes, vmm::Frame frame) {
-  return call([&] { return driver_.map(at, bytes, frame); });
+  return call(map_, [&] { return driver_.map(at, bytes, frame); });
 }
 
 vmm::Status Mapper::set_access(std::byte* at, Bytes bytes, vmm::Place place) {
   if (place.kind == vmm::Place::device)
-    return call([&] {
+    return call(set_access_, [&] {
       return driver_.set_access(at, bytes, std::span<const vmm::Grant>(on_device_[static_cast<std::size_t>(place.index)]));
     });
   on_host_.back().to.index = place.index;
-  return call([&] { return driver_.set_access(at, bytes, std::span<const vmm::Grant>(on_host_)); });
+  return call(set_access_, [&] { return driver_.set_access(at, bytes, std::span<const vmm::Grant>(on_host_)); });
 }
 
 vmm::Status Mapper::unmap(std::byte* at, Bytes bytes) {
-  return call([&] { return driver_.unmap(at, bytes); });
+  return call(unmap_, [&] { return driver_.unmap(at, bytes); });
 }
 
 }  // namespace holdall

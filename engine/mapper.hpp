@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/stats.hpp"
 #include "engine/vmm/driver.hpp"
 
 namespace holdall {
@@ -19,18 +20,23 @@ class Mapper {
   [[nodiscard]] vmm::Status set_access(std::byte* at, Bytes bytes, vmm::Place place);
   [[nodiscard]] vmm::Status unmap(std::byte* at, Bytes bytes);
 
-  std::uint64_t calls() const { return calls_; }
-  std::chrono::nanoseconds time() const { return std::chrono::nanoseconds(nanoseconds_); }
+  DriverCalls maps() const { return map_.so_far(); }
+  DriverCalls set_accesses() const { return set_access_.so_far(); }
+  DriverCalls unmaps() const { return unmap_.so_far(); }
 
  private:
+  struct Counted {
+    std::atomic<std::uint64_t> calls{0};
+    std::atomic<std::int64_t> nanoseconds{0};
+    DriverCalls so_far() const { return {calls, std::chrono::nanoseconds(nanoseconds)}; }
+  };
   template <class F>
-  vmm::Status call(F f);
+  static vmm::Status call(Counted& counted, F f);
 
   vmm::Driver& driver_;
   std::vector<std::vector<vmm::Grant>> on_device_;  // [device]
   std::vector<vmm::Grant> on_host_;
-  std::atomic<std::uint64_t> calls_{0};
-  std::atomic<std::int64_t> nanoseconds_{0};
+  Counted map_, set_access_, unmap_;
 };
 
 }  // namespace holdall

@@ -172,7 +172,7 @@ Pager::~Pager() {
   try {
     if (!closed_) end_recording();
   } catch (const std::exception&) {
-    // Engine::close reports it.
+    // Both could be made; what became of them since is for whoever reads them.
   }
 }
 
@@ -606,8 +606,9 @@ Stats Pager::stats() {
   });
   stats.host_budget = host_memory_.budget();
   stats.host_pinned = host_memory_.used();
-  stats.driver_calls = mapper_.calls();
-  stats.driver_time = mapper_.time();
+  stats.map = mapper_.maps();
+  stats.set_access = mapper_.set_accesses();
+  stats.unmap = mapper_.unmaps();
   stats.stalls = stalls_;
   stats.stalled = std::chrono::nanoseconds(stalled_);
   return stats;
@@ -729,7 +730,7 @@ bool Pager::work() {
     parked_.swap(still);
     for (auto& pending : parked_)
       if (pending->waited && endless(pending->owner, pending->failed_at)) {
-        if (!widen()) fail_endless(*pending);
+        if (!widen(*pending)) fail_endless(*pending);
         progress = true;
         break;  // the others may go on now
       }
@@ -739,8 +740,8 @@ bool Pager::work() {
       progress |= uses_.retire(true, waiting);
     }
   }
-  crowded_ = !parked_.empty();
-  if (crowded_) pins_wanted_ = true;
+  if (crowded_ == parked_.empty()) crowded_ = !parked_.empty();
+  if (crowded_ && !pins_wanted_) pins_wanted_ = true;
   if (log_is_long_.exchange(false)) drain();
   if (over_budget_) {
     over_budget_ = false;
@@ -813,8 +814,9 @@ bool Pager::endless(const ThreadLeases* owner, std::uint64_t failed_at) {
 }
 
 // Where a driver without memory shrank budgets: back to what was asked for, since it may have some
-// now. False: nowhere.
-bool Pager::widen() {
+// now; once for a demand.
+bool Pager::widen(Pending& pending) {
+  if (std::exchange(pending.widened, true)) return false;
   bool any = false;
   for (auto& device : devices_) any |= device->pool.widen();
   return any;
@@ -827,24 +829,42 @@ Bytes Pager::within_reach(int device) const {
   return bytes;
 }
 
-void Pager::fail_endless(Pending& pending) {
+// What `pending` needs will never fit.
+void Pager::throw_too_large(const Pending& pending) {
   Bytes needed = 0;
-  for (const Need& need : pending.needs) needed += need.run.count * need.range->chunk_bytes;
+  for (const Need& need : pending.needs)
+    if (need.kind != Access::in_place) needed += need.run.count * need.range->chunk_bytes;
   const Bytes budget = within_reach(pending.use->device());
-  const Bytes held = leased();
-  if (held == 0)
-    pending.error = std::make_exception_ptr(WorkingSetTooLarge(
-        fmt::format("the chunks of this lease need {}, which does not fit into the memory budget of "
-                    "{}: raise it (--memory), lease less at once, or use passes",
-                    to_string(needed), to_string(budget)),
-        needed, budget));
-  else
-    pending.error = std::make_exception_ptr(WouldDeadlock(fmt::format(
+  const FramePool& pool = device_at(pending.use->device()).pool;
+  if (pool.budget() < pool.asked())
+    throw DriverError(
+        vmm::Status::out_of_memory,
+        fmt::format("the chunks of this lease need {}; of its budget of {} device {} gives no "
+                    "more than {}: lower the memory budget (--memory), or end what else uses it",
+                    to_string(needed), to_string(pool.asked()), pending.use->device(),
+                    to_string(pool.budget())));
+  throw WorkingSetTooLarge(fmt::format("the chunks of this lease need {}, which does not fit into "
+                                       "the memory budget of {}: raise "
+                                       "it (--memory), lease less at once, or use passes",
+                                       to_string(needed), to_string(budget)),
+                           needed, budget);
+}
+
+void Pager::fail_endless(Pending& pending) {
+  try {
+    const Bytes held = leased();
+    if (held == 0) throw_too_large(pending);
+    Bytes needed = 0;
+    for (const Need& need : pending.needs) needed += need.run.count * need.range->chunk_bytes;
+    throw WouldDeadlock(fmt::format(
         "this lease needs {}, and {} are pinned by leases of this thread, or of threads that wait "
         "themselves, with a budget of {}: release one first, lease all at once, or raise the "
         "budget "
         "(--memory)",
-        to_string(needed), to_string(held), to_string(budget))));
+        to_string(needed), to_string(held), to_string(within_reach(pending.use->device()))));
+  } catch (...) {
+    pending.error = std::current_exception();
+  }
   complete(pending);
 }
 

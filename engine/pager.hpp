@@ -57,6 +57,7 @@ struct Pending {
   std::vector<std::uint64_t> behind;  // [device]: copies that the stream must wait for
   std::vector<PinnedRun> unfilled;    // brought in to be overwritten, without their contents
   std::uint64_t failed_at = ~std::uint64_t{0};  // StreamUses::unpins before it last found no room
+  bool widened = false;  // shrunk budgets were tried at their full width for it
   std::exception_ptr error;
   std::int64_t posted = 0;            // ns
   std::atomic<bool> waited{false};    // its thread does nothing else
@@ -206,7 +207,8 @@ class Pager {
   void trace(const RangeState& range, std::uint64_t chunk, int device, std::uint8_t kind,
              std::uint8_t outcome, std::uint64_t lease, std::int64_t time);
   bool endless(const ThreadLeases* owner, std::uint64_t failed_at);
-  bool widen();
+  bool widen(Pending& pending);
+  [[noreturn]] void throw_too_large(const Pending& pending);
   Bytes within_reach(int device) const;
   void fail_endless(Pending& pending);
   void order(StreamUse& use, std::span<const std::uint64_t> behind);
@@ -297,12 +299,12 @@ class Pager {
   bool writes_seen_ = false;
   bool over_budget_ = false;  // more frames than the budget, all pinned
 
-  // Shared with callers.
-  std::atomic<bool> crowded_{false};        // a demand is parked: hits of threads without leases queue up behind it
-  std::atomic<bool> log_is_long_{false};
-  std::atomic<bool> posted_{false};
-  std::atomic<bool> pins_wanted_{false};    // releases are to be fenced at once
+  // Shared with callers: first what every hit reads and few write, in a cache line of its own.
+  alignas(64) std::atomic<bool> crowded_{false};  // a demand is parked: hits of threads without leases queue up behind it
+  std::atomic<bool> pins_wanted_{false};          // releases are to be fenced at once
   std::atomic<std::uint64_t> next_lease_{1};
+  alignas(64) std::atomic<bool> log_is_long_{false};
+  std::atomic<bool> posted_{false};
   std::once_flag own_stream_made_;
   Stream own_stream_;
   std::atomic<std::uint64_t> stalls_{0};

@@ -82,58 +82,46 @@ void Pager::take_back(const Victim& victim) {
                         {victim.range->chunk_bytes, word.dirty(), false, Request::never});
 }
 
-// Starts to copy chunks to their backings, their dirty marks taken off before; a `ticket` of 0 says
-// that it is done already. On a throw all of them are dirty again, and no copy runs.
+// Starts to copy chunks to their backings, their dirty marks taken off before; a `ticket` of 0 says that it is done already.
+// On a throw all of them are dirty again, and no copy runs.
+//
+// A ticket a chunk: with both copy engines at work a set-access call waits until one of them has nothing queued (an H200
+// updates page tables through one), so each chunk is to become a victim as soon as it can.
 void Pager::copy_out(std::span<WriteBack> chunks) {
-  std::vector<std::vector<vmm::Copy>> copies(devices_.size());
-  std::vector<WriteBack*> through_cpu;
   try {
-    // 1. where each goes; a copy in that has not ended would race with the copy out
     for (WriteBack& out : chunks) {
       RangeState& range = *out.range;
+      CopyQueue& queue = device_at(out.device).out;
+      const Bytes bytes = range.stored_bytes(out.chunk);
+      const std::byte* from = range.address(out.chunk);
+      // A copy in that has not ended would race with the copy out.
       vmm::check(device_at(out.device).in.wait(range.table[out.chunk].ready), "wait for a copy in");
-      if (std::byte* const to = range.backing->address(out.chunk, range.notes[out.chunk].slot, true))
-        copies[static_cast<std::size_t>(out.device)].push_back(
-            {to, range.address(out.chunk), range.stored_bytes(out.chunk)});
-      else
-        through_cpu.push_back(&out);
-    }
-    // 2. pinned memory: one ticket for all that go to one device's queue
-    for (auto& device : devices_) {
-      const auto& mine = copies[static_cast<std::size_t>(device->index)];
-      if (mine.empty()) continue;
-      vmm::check(driver_->copy(std::span<const vmm::Copy>(mine), device->out.stream()),
-                 fmt::format("copy chunks of '{}' to their backing", chunks[0].range->name));
-      std::uint64_t ticket = 0;
-      vmm::check(device->out.submit(ticket), "submit copies out");
-      for (WriteBack& out : chunks)
-        if (out.device == device->index && std::ranges::find(through_cpu, &out) == through_cpu.end())
-          out.ticket = ticket;
-    }
-    // 3. files: straight from the frame where the CPU reaches it, else through pinned memory
-    for (WriteBack* const out : through_cpu) {
-      RangeState& range = *out->range;
-      const Bytes bytes = range.stored_bytes(out->chunk);
-      const std::byte* from = range.address(out->chunk);
+      const auto copy = [&](std::byte* to, std::uint64_t& ticket) {
+        vmm::check(driver_->copy(to, from, bytes, queue.stream()),
+                   fmt::format("copy chunk {} of '{}' out", out.chunk, range.name));
+        vmm::check(queue.submit(ticket), "submit a copy out");
+      };
+      if (std::byte* const to = range.backing->address(out.chunk, range.notes[out.chunk].slot, true)) {
+        copy(to, out.ticket);
+        continue;
+      }
+      // A file: straight from the frame where the CPU reaches it, else through pinned memory.
       if (!driver_->cpu_reaches_device()) {
-        CopyQueue& queue = device_at(out->device).out;
         std::byte* const through = next_slot(staging(range.chunk_bytes));
-        vmm::check(driver_->copy(through, from, bytes, queue.stream()),
-                   fmt::format("copy chunk {} of '{}' out", out->chunk, range.name));
         std::uint64_t copied = 0;
-        vmm::check(queue.submit(copied), "submit a copy out");
+        copy(through, copied);
         vmm::check(queue.wait(copied), "wait for a copy out");
         from = through;
       }
-      range.backing->write(out->chunk * range.chunk_bytes, {from, bytes});
+      range.backing->write(out.chunk * range.chunk_bytes, {from, bytes});
     }
   } catch (...) {
-    std::uint64_t ticket = 0;
-    for (auto& device : devices_)
-      if (!copies[static_cast<std::size_t>(device->index)].empty() &&
-          device->out.submit(ticket) == vmm::Status::ok)
-        (void)device->out.wait(ticket);
-    for (const WriteBack& out : chunks) mark_dirty(out.range->table[out.chunk]);
+    for (const WriteBack& out : chunks) {
+      CopyQueue& queue = device_at(out.device).out;
+      std::uint64_t ticket = 0;
+      if (queue.submit(ticket) == vmm::Status::ok) (void)queue.wait(ticket);
+      mark_dirty(out.range->table[out.chunk]);
+    }
     throw;
   }
 }
@@ -430,7 +418,7 @@ void Pager::poison(RangeState& range, std::uint64_t index, int device, vmm::Fram
 // Writes back what is likely to be evicted next, several at a time, so that a fault finds clean victims.
 void Pager::clean_ahead(Device& device) {
   const std::size_t most = std::min(clean_ahead_of, device.resident.size() / 2);
-  if (device.next_victims.size() + slice > most) return;
+  if (device.next_victims.size() >= most) return;
   const Bytes chunk_bytes = device.resident.front().range->chunk_bytes;
   if (device.pool.room_for(slice * chunk_bytes)) return;
   drain();

@@ -16,6 +16,9 @@ namespace {
 
 bool writes(Access::Kind kind) { return kind == Access::write || kind == Access::overwrite; }
 
+// The driver has less memory than the budget says, and nobody to evict for it now.
+struct ShortOfMemory {};
+
 }  // namespace
 
 // Serves a demand; true: it is complete, well or with an error. False: it waits for pins, and holds nothing.
@@ -37,13 +40,7 @@ bool Pager::serve(Pending& pending) {
     Bytes needed = 0;
     for (const Need& need : pending.needs)
       if (need.kind != Access::in_place) needed += need.run.count * need.range->chunk_bytes;
-    if (const Bytes available = within_reach(device); needed > available && !widen())
-      throw WorkingSetTooLarge(
-          fmt::format(
-              "the chunks of this lease need {}, the memory budget is {}: raise it (--memory), "
-              "lease less at once, or use passes",
-              to_string(needed), to_string(available)),
-          needed, available);
+    if (needed > within_reach(device) && !widen(pending)) throw_too_large(pending);
     if (!leave_out_of_reach(pending.needs, device)) return false;
     pending.behind.assign(devices_.size(), 0);
     for (const Need& need : pending.needs) {
@@ -250,6 +247,17 @@ bool Pager::bring_in(std::vector<Incoming>& incoming, int device) {
   if (!take_places(incoming, device, victims)) return false;
   std::size_t left = 0;     // victims that have left
   std::size_t brought = 0;  // incoming that are mapped and on their way
+  const auto give_up = [&] {
+    for (std::size_t i = left; i < victims.size(); ++i) take_back(victims[i]);
+    for (std::size_t i = 0; i < brought; ++i) {
+      // Those of earlier slices hold their contents and may stay, unless they were never filled.
+      Incoming& in = incoming[i];
+      if (in.kind != Access::overwrite)
+        settle(in, 0, 0, true);
+      else if (unmap_incoming(in))
+        device_at(in.device).pool.give(in.range->chunk_bytes, in.frame);
+    }
+  };
   try {
     write_back(victims);
     while (brought < incoming.size()) {
@@ -260,16 +268,11 @@ bool Pager::bring_in(std::vector<Incoming>& incoming, int device) {
       bring_slice(std::span(incoming).subspan(brought, n), leaving);
       brought += n;
     }
+  } catch (const ShortOfMemory&) {
+    give_up();
+    return false;  // tried again within the budget that there is
   } catch (...) {
-    for (std::size_t i = left; i < victims.size(); ++i) take_back(victims[i]);
-    for (std::size_t i = 0; i < brought; ++i) {
-      // Those of earlier slices hold their contents and may stay, unless they were never filled.
-      Incoming& in = incoming[i];
-      if (in.kind != Access::overwrite)
-        settle(in, 0, 0, true);
-      else if (unmap_incoming(in))
-        device_at(in.device).pool.give(in.range->chunk_bytes, in.frame);
-    }
+    give_up();
     throw;
   }
   return true;
@@ -351,6 +354,7 @@ void Pager::bring_slice(std::span<Incoming> incoming, std::span<Victim> victims)
           if (!victim.reused) drop_frame(victim);
         status = device_at(in.device).pool.take(in.range->chunk_bytes, in.frame);
         if (status == vmm::Status::out_of_memory) status = take_by_force(in);
+        if (status == vmm::Status::out_of_memory) throw ShortOfMemory();
       }
       if (status != vmm::Status::ok) break;
     }
@@ -368,7 +372,6 @@ void Pager::bring_slice(std::span<Incoming> incoming, std::span<Victim> victims)
         status = grant_access(incoming.first(mapped), mapped == incoming.size());
       }
     }
-    if (status == vmm::Status::out_of_memory) widen();  // nothing has changed, nor has the budget
     if (status != vmm::Status::ok)
       throw DriverError(status, fmt::format("cannot {} chunk {} of '{}': {}{}", doing,
                                             incoming[std::min(mapped, incoming.size() - 1)].chunk,
@@ -510,8 +513,8 @@ void Pager::fill(std::span<Incoming> incoming) {
     const Bytes bytes = in.range->stored_bytes(in.chunk);
     in.copied = bytes;
     if (const std::byte* const from = in.range->backing->address(in.chunk, notes.slot, false)) {
-      copies[static_cast<std::size_t>(in.device)].push_back(
-          {in.range->address(in.chunk), from, bytes});
+      auto& queue = copies[static_cast<std::size_t>(in.device)];
+      queue.push_back({in.range->address(in.chunk), from, bytes});
       zero(in, bytes);
     } else {
       from_file.push_back(&in);

@@ -3,7 +3,10 @@
 // least-recently-used order moves all of them.
 //
 //   for (Passes passes = engine.passes(stream, {read(edges)}); passes.next();)
-//     for (const Need& part : passes.parts()) step<<<..., stream>>>(edges.data(), first_of(part), count_of(part));
+//     for (const Need& part : passes.parts()) {
+//       const auto [first, count] = edges.elements(part.run);
+//       step<<<grid, block, 0, stream>>>(edges.data(), first, count);
+//     }
 #pragma once
 
 #include <deque>

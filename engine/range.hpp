@@ -1,6 +1,7 @@
 // A range: a reserved interval of virtual addresses with a backing. Its pointer never changes.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -84,6 +85,17 @@ class Range {
   const std::string& name() const { return state_->name; }
   std::uint64_t chunks() const { return state_->chunks; }
   Bytes chunk_bytes() const { return state_->chunk_bytes; }
+  // The elements that begin in a run of its chunks. (Elements whose size does not divide a chunk may end in the next.)
+  struct Elements {
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+  };
+  Elements elements(ChunkRun run) const {
+    const auto begin_of = [this](std::uint64_t chunk) {
+      return std::min((chunk * chunk_bytes() + sizeof(T) - 1) / sizeof(T), size());
+    };
+    return {begin_of(run.first), begin_of(run.first + run.count) - begin_of(run.first)};
+  }
   RangeState& state() const { return *state_; }
   explicit operator bool() const { return state_ != nullptr; }
   void swap(Range& other) noexcept {

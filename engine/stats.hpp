@@ -36,13 +36,18 @@ struct DeviceStats {
   std::uint64_t moved_to_peers = 0;  // chunks that were evicted to another device
 };
 
+// Calls of the driver of one kind, and the time that they took.
+struct DriverCalls {
+  std::uint64_t calls = 0;
+  std::chrono::nanoseconds time{0};
+};
+
 struct Stats : Traffic {
   std::vector<RangeStats> ranges;
   std::vector<DeviceStats> devices;
   Bytes host_budget = 0;
   Bytes host_pinned = 0;
-  std::uint64_t driver_calls = 0;                  // map, set-access, unmap
-  std::chrono::nanoseconds driver_time{0};         // in those
+  DriverCalls map, set_access, unmap;
   std::uint64_t stalls = 0;                        // acquires that had to ask the pager
   std::chrono::nanoseconds stalled{0};             // and their waiting
 };

@@ -32,15 +32,13 @@ PageRankRun::PageRankRun(const PagedGraph& graph) : graph_(graph) {
 void PageRankRun::sweep(const kernels::PagerankState& state) {
   const Range<Vertex>& neighbours = graph_.in().neighbours;
   if (graph_.edges() == 0) return;
-  const std::uint64_t edges_a_chunk = neighbours.chunk_bytes() / sizeof(Vertex);
   std::vector<kernels::EdgeSpan> spans;
   for (Passes passes = graph_.engine().passes(graph_.stream(), {read(neighbours)});
        passes.next();) {
     kernels::EdgePass pass;
     spans.clear();
     for (const Need& part : passes.parts()) {
-      const std::uint64_t first = part.run.first * edges_a_chunk;
-      const std::uint64_t count = std::min(part.run.count * edges_a_chunk, graph_.edges() - first);
+      const auto [first, count] = neighbours.elements(part.run);
       spans.push_back({first, count});
       pass.edges += count;
     }

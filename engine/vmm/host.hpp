@@ -5,6 +5,11 @@
 // kernels are C++ functions that run on TBB. A touch of unmapped memory by a kernel or copy is
 // caught and makes its device sticky (illegal_address), naming reservation, offset and stream. It
 // is the default where there is no GPU, and how every test runs without one.
+//
+// A lost device answers illegal_address to all that would use it. What cleans up still does its
+// work (unmap, unreserve, release, unpin; destroy_stream and destroy_event too, though they answer
+// illegal_address), and synchronize still waits for what runs. Memory has one protection for all
+// devices: a kernel that touches what only another device was granted is not caught, a copy is.
 #pragma once
 
 #include <chrono>

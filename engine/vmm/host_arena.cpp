@@ -3,6 +3,16 @@
 #include <mutex>
 #include <vector>
 
+#if defined(__SANITIZE_THREAD__)
+// What TBB does inside itself is not to be reported: ThreadSanitizer sees only half of it.
+extern "C" const char* __tsan_default_suppressions() {
+  return "called_from_lib:libtbb.so\n"
+         // Tasks made in memory that another thread had before.
+         "race:new_object<tbb::detail\n"
+         "race:offer_work_impl<tbb::detail\n";
+}
+#endif
+
 namespace holdall::vmm {
 
 namespace {

@@ -7,8 +7,6 @@ namespace holdall::vmm {
 
 namespace {
 
-constexpr Bytes page = 4096;
-
 Address address(const void* at) { return reinterpret_cast<Address>(at); }
 
 Status told(Status status, const char* call, Address at, Bytes bytes) {
@@ -174,7 +172,7 @@ Status LinuxDriver::unmap(std::byte* at, Bytes bytes) {
 Status LinuxDriver::pin(void* at, Bytes bytes) {
   if (const Ruling ruling = injections_.enter(Call::pin); ruling.status != Status::ok)
     return refuse(ruling.status, "injected");
-  if (at == nullptr || bytes == 0 || address(at) % page != 0 || bytes % page != 0)
+  if (at == nullptr || bytes == 0 || address(at) % page_bytes() != 0 || bytes % page_bytes() != 0)
     return refuse(Status::invalid_value, "pin of other than whole pages");
   // Does nothing but fail where a page is not mapped at all.
   if (::msync(at, bytes, MS_ASYNC) != 0)

@@ -15,6 +15,11 @@ namespace {
 constexpr Bytes file_bytes = Bytes{1} << 52;  // addresses only: no page stands behind them
 }
 
+Bytes page_bytes() {
+  static const auto bytes = static_cast<Bytes>(::sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
 HostMemory::HostMemory(const char* name, Bytes capacity)
     : file_(::memfd_create(name, MFD_CLOEXEC)), capacity_(capacity) {
   if (file_ < 0) throw std::system_error(errno, std::generic_category(), "memfd_create");

@@ -12,6 +12,8 @@
 
 namespace holdall::vmm {
 
+Bytes page_bytes();  // of the system: 4 KiB, or 64 KiB on some Arm machines
+
 // Not thread-safe, except for `poison` and `discard`.
 class HostMemory {
  public:

@@ -12,8 +12,8 @@ namespace holdall::vmm {
 
 namespace {
 
-constexpr std::size_t page = 4096;
-constexpr std::size_t pages = 128;  // every second one differs in protection: as many mappings
+constexpr std::size_t page = 65536;  // a multiple of any system's
+constexpr std::size_t pages = 128;   // every second one differs in protection: as many mappings
 constinit std::atomic<void*> slack{nullptr};
 std::mutex holding;
 

@@ -241,5 +241,22 @@ TEST_P(OnDriver, TheBudgetGrowsAndShrinksAndMemoryGoesBack) {
   EXPECT_EQ(read_all(engine, range), words);
 }
 
+TEST_P(OnDriver, TheElementsOfChunkRunsCoverTheRange) {
+  struct Triple {
+    std::uint32_t a, b, c;
+  };
+  Engine engine(config(4));
+  const auto range = engine.reserve<Triple>(2 * chunk / sizeof(Triple) + 7);
+  std::uint64_t next = 0;
+  for (std::uint64_t c = 0; c < range.chunks(); ++c) {
+    const auto [first, count] = range.elements({c, 1});
+    EXPECT_EQ(first, next);
+    EXPECT_GE(first * sizeof(Triple), c * chunk);
+    next += count;
+  }
+  EXPECT_EQ(next, range.size());
+  EXPECT_EQ(range.elements({0, range.chunks()}).count, range.size());
+}
+
 }  // namespace
 }  // namespace holdall

@@ -59,7 +59,7 @@ class Model {
     Bytes resident = 0;
     for (std::size_t d = 0; d < stats.devices.size(); ++d) {
       EXPECT_LE(w_.host.allocated(static_cast<int>(d)), w_.engine.memory(static_cast<int>(d)));
-      EXPECT_EQ(w_.host.health(static_cast<int>(d)), vmm::Status::ok)
+      ASSERT_EQ(w_.host.health(static_cast<int>(d)), vmm::Status::ok)
           << w_.host.fault(static_cast<int>(d)).value_or(vmm::Fault{}).what;
       resident += stats.devices[d].resident;
     }

@@ -1,11 +1,22 @@
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 
-#include "engine/vmm/bytes.hpp"
-#include "engine/vmm/driver.hpp"
+#include "engine/engine.hpp"
+#include "engine/vmm/host.hpp"
 
 int main() {
-  const holdall::Bytes budget = holdall::parse_bytes("8 MiB");
-  std::printf("%s: %s\n", holdall::to_string(budget).c_str(),
-              holdall::vmm::to_string(holdall::vmm::Status::ok).data());
-  return budget == 8 << 20 ? 0 : 1;
+  using namespace holdall;
+  Engine engine({.memory = 16_MiB, .policy = "lru", .driver = "host", .chunk = 2_MiB});
+  auto numbers = engine.reserve<std::uint32_t>(16 << 20, {.name = "numbers"});
+  const Stream stream = engine.stream();
+  const std::uint64_t step = numbers.size() / 8;
+  for (std::uint64_t first = 0; first < numbers.size(); first += step) {
+    const auto lease = engine.acquire(stream, {write(numbers, first, step)});
+    vmm::launch(stream, [at = numbers.data() + first, step] { std::fill_n(at, step, 7u); });
+  }
+  engine.synchronize(stream);
+  const Stats stats = engine.stats();
+  std::printf("%zu faults, %zu evictions\n", std::size_t(stats.faults), std::size_t(stats.evictions));
+  return stats.faults == 32 && stats.evictions >= 24 ? 0 : 1;
 }

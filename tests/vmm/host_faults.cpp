@@ -1,6 +1,7 @@
 // Faults on the host driver: what is caught, whom it is charged to, what is said, what goes on.
 #include <tbb/parallel_for.h>
 
+#include <csignal>
 #include <stdexcept>
 
 #include "engine/vmm/error.hpp"
@@ -178,6 +179,17 @@ TEST_F(Host, AnUnmapBesideACopyInFlightIsFine) {
 TEST_F(Host, ATouchByAThreadThatRunsNoStreamWorkIsACrash) {
   std::byte* at = world.reserve(chunk);
   EXPECT_DEATH(*static_cast<volatile std::byte*>(at) = std::byte{1}, "");
+}
+
+TEST(Handler, AFaultThatIsNotOursGoesToWhoeverHandledItBefore) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        std::signal(SIGSEGV, [](int) { std::_Exit(42); });
+        HostWorld world;
+        *static_cast<volatile std::byte*>(world.reserve(2_MiB)) = std::byte{1};
+      },
+      testing::ExitedWithCode(42), "");
 }
 
 TEST_F(Host, AFaultOutsideEveryReservationIsACrash) {

@@ -218,7 +218,8 @@ TEST_F(SlowLink, CopiesInOneDirectionShareIt) {
 
 TEST_F(SlowLink, InAndOutDoNotDisturbEachOther) {
   ASSERT_EQ(driver.copy(at, words.data(), chunk, world.stream), ok);
-  ASSERT_EQ(driver.copy(words.data(), at + chunk, chunk / 2, other), ok);
+  PinnedWords home(driver, chunk);
+  ASSERT_EQ(driver.copy(home.data(), at + chunk, chunk / 2, other), ok);
   const auto start = Clock::now();
   ASSERT_EQ(driver.synchronize(other), ok);
   EXPECT_LT(Clock::now() - start, 95ms) << "it need not wait for the copy in";
