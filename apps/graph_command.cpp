@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -35,6 +36,13 @@ struct Options {
   bool verify = false;
   bool json = false;
 };
+
+// "nan" is in every range as CLI11 looks at it.
+const CLI::Validator is_number(
+    [](const std::string& text) {
+      return text.find_first_of("nN") == text.npos ? std::string() : "'" + text + "' is no number";
+    },
+    "");
 
 void add_load_options(CLI::App& command, Options& o) {
   command.add_flag("--symmetrize", o.load.symmetrize, "read text as undirected");
@@ -177,6 +185,22 @@ void print_run(const nlohmann::json& j) {
   if (!j["verified"].is_null()) line("verified", j["verified"].get<bool>() ? "yes" : "NO");
 }
 
+// Throws where a file to be written is the graph, or another file to be written.
+void check_files(const Options& o) {
+  const std::pair<const char*, std::filesystem::path> files[] = {{"GRAPH", o.input},
+                                                                 {"--output", o.result},
+                                                                 {"--trace", o.config.trace},
+                                                                 {"--timeline", o.config.timeline}};
+  for (const auto& a : files)
+    for (const auto& b : files) {
+      std::error_code missing;
+      const auto real = [&](const auto& path) { return weakly_canonical(path, missing); };
+      if (&a < &b && !a.second.empty() && real(a.second) == real(b.second) && !missing)
+        throw CLI::ValidationError(b.first, fmt::format("'{}' is {} too; choose another name",
+                                                        b.second.string(), a.first));
+    }
+}
+
 // How a run ended, besides its answer.
 struct Ending {
   std::optional<std::string> wrong;    // what the reference says of the answer
@@ -207,6 +231,7 @@ Watch watch_steps(apps::Progress& progress, const char* step, int of) {
 }
 
 int run_bfs(const Options& o) {
+  check_files(o);
   Answer answer(o.result);
   Opened opened;
   nlohmann::json j;
@@ -245,6 +270,7 @@ int run_bfs(const Options& o) {
 }
 
 int run_pagerank(const Options& o) {
+  check_files(o);
   Answer answer(o.result);
   Opened opened;
   nlohmann::json j;
@@ -481,10 +507,10 @@ void add_graph(CLI::App& app, int& status) {
         ->capture_default_str();
     command
         ->add_option("--tolerance", o->pagerank.tolerance, "stop once scores change by less in all")
-        ->check(CLI::NonNegativeNumber)
+        ->check(CLI::Range(0.0, std::numeric_limits<double>::max()) & is_number)
         ->capture_default_str();
     command->add_option("--damping", o->pagerank.damping)
-        ->check(CLI::Range(0.0, 1.0))
+        ->check(CLI::Range(0.0, 1.0) & is_number)
         ->capture_default_str();
   }
   {
