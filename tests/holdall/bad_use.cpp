@@ -117,6 +117,16 @@ TEST_F(BadUse, a_full_disk) {
   EXPECT_NE(run.err.find("standard output: No space left on device"), std::string::npos) << run.err;
 }
 
+TEST_F(BadUse, one_file_for_two_things) {
+  const std::string graph = serialized("g.sg"), before = contents(graph);
+  for (const char* option : {"--output", "--trace", "--timeline"})
+    refused("graph bfs " + graph + " " + option + " " + folder_.string() + "/./g.sg", 2,
+            {option, "g.sg", "is GRAPH too"});
+  refused("graph bfs " + graph + " --output " + path("a") + " --trace " + path("a"), 2,
+          {"--trace", "is --output too"});
+  EXPECT_EQ(contents(graph), before);
+}
+
 TEST_F(BadUse, a_refused_run_leaves_no_output) {
   refused("graph bfs kron:10 --driver host --source 9999 --output " + path("parents"), 1, {});
   refused("graph convert " + path("none") + " " + path("new.sg"), 1, {});
@@ -194,7 +204,9 @@ TEST_F(BadUse, sub_commands_and_options_that_do_not_exist) {
   refused("graph bfs kron:10 --memory", 2, {"--memory"});
   refused("graph pagerank kron:10 --iterations 0", 2, {"--iterations", "1 to"});
   refused("graph pagerank kron:10 --damping 2", 2, {"--damping"});
-  refused("graph pagerank kron:10 --tolerance -1", 2, {"--tolerance"});
+  for (const char* option : {"--damping", "--tolerance"})
+    for (const char* value : {"nan", "-nan", "inf", "x", "-1"})
+      refused(std::string("graph pagerank kron:10 ") + option + " " + value, 2, {option, value});
   refused("graph generate kron:10 " + path("g.sg") + " --seed -3", 2, {"--seed", "-3"});
 }
 

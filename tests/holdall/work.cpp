@@ -141,7 +141,7 @@ TEST_F(Work, doctor_says_what_there_is) {
 }
 
 TEST_F(Work, demo_checks_all_answers) {
-  works("graph generate kron:14 " + path("g.sg"));
+  works("graph generate kron:16 " + path("g.sg"));
   const Outcome run = works("graph demo " + path("g.sg") + " --driver host");
   for (const char* what : {"policy", "hits", "faults", "bytes in", "bytes out", "link", "time",
                            "in memory", "lru", "bfs", "pagerank", "equal"})
