@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -80,11 +79,7 @@ void File::read(Bytes at, std::span<std::byte> to) {
     const bool aligned =
         at % block == 0 && reinterpret_cast<std::uintptr_t>(to.data()) % block == 0 && to.size() >= block;
     if (direct_ >= 0 && aligned) {
-      // What the cache has comes from there; the rest goes around it.
-      const iovec piece{to.data(), to.size()};
-      n = preadv2(cached_, &piece, 1, static_cast<off_t>(at), RWF_NOWAIT);
-      if (n > 0 && static_cast<Bytes>(n) < to.size()) n = static_cast<ssize_t>(static_cast<Bytes>(n) / block * block);
-      if (n <= 0) n = pread(direct_, to.data(), to.size() / block * block, static_cast<off_t>(at));
+      n = pread(direct_, to.data(), to.size() / block * block, static_cast<off_t>(at));
     } else {
       n = pread(cached_, to.data(), to.size(), static_cast<off_t>(at));
       if (n > 0 && direct_ >= 0)
