@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +18,28 @@ namespace {
 
 constexpr Bytes block = 4096;  // alignment of direct reads and writes
 
+// The least of the limits on the cgroup that this process is in and on those above it; ~0: none.
+Bytes cgroup_limit() {
+  Bytes least = ~Bytes{0};
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    // v2 "0::/a/b", v1 "4:memory:/a/b"; within a container /a/b may lie outside of what is mounted, whose root then counts.
+    const bool v2 = line.starts_with("0::");
+    const std::size_t controller = line.find(":memory:");
+    if (!v2 && controller == std::string::npos) continue;
+    std::string group = line.substr(v2 ? 3 : controller + 8);
+    const std::string mount = v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
+    const char* const file = v2 ? "/memory.max" : "/memory.limit_in_bytes";
+    for (;; group.resize(group.rfind('/'))) {
+      if (group == "/") group.clear();
+      if (Bytes bytes = 0; std::ifstream(mount + group + file) >> bytes)
+        least = std::min(least, bytes);
+      if (group.empty()) break;
+    }
+  }
+  return least;
+}
+
 // Memory that the page cache may still take without being in anyone's way: what is available, under a cgroup's limit.
 Bytes cache_room() {
   Bytes room = ~Bytes{0};
@@ -29,10 +50,7 @@ Bytes cache_room() {
       room *= 1024;
       break;
     }
-  for (const char* limit :
-       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"})
-    if (Bytes bytes = 0; std::ifstream(limit) >> bytes) room = std::min(room, bytes);
-  return room;
+  return std::min(room, cgroup_limit());
 }
 
 }  // namespace
@@ -80,11 +98,7 @@ void File::read(Bytes at, std::span<std::byte> to) {
     const bool aligned =
         at % block == 0 && reinterpret_cast<std::uintptr_t>(to.data()) % block == 0 && to.size() >= block;
     if (direct_ >= 0 && aligned) {
-      // What the cache has comes from there; the rest goes around it.
-      const iovec piece{to.data(), to.size()};
-      n = preadv2(cached_, &piece, 1, static_cast<off_t>(at), RWF_NOWAIT);
-      if (n > 0 && static_cast<Bytes>(n) < to.size()) n = static_cast<ssize_t>(static_cast<Bytes>(n) / block * block);
-      if (n <= 0) n = pread(direct_, to.data(), to.size() / block * block, static_cast<off_t>(at));
+      n = pread(direct_, to.data(), to.size() / block * block, static_cast<off_t>(at));
     } else {
       n = pread(cached_, to.data(), to.size(), static_cast<off_t>(at));
       if (n > 0 && direct_ >= 0)

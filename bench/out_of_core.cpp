@@ -1,0 +1,189 @@
+// Does paging from a file beat leaving it to the kernel? PageRank over a graph that stays in its file, by the engine's host
+// driver, and by the same kernels over a plain mmap of the same file.
+//
+//   bench/under_limit BYTES bench-out-of-core kron22.hold --mode holdall|mmap|mmap-sequential [--iterations 5]
+//
+// It is the limit (bench/under_limit) that makes this a comparison: what the engine leaves free and all that the mmap takes
+// is page cache, and counts. The file is dropped from the page cache first, so the first iteration is from cold.
+// `read` is what came from the disk, by /proc/self/io. Checksums of two modes agree but for the order of additions.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <chrono>
+#include <fstream>
+#include <numeric>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "apps/graph/pagerank.hpp"
+#include "engine/vmm/host.hpp"
+#include "kernels/device_array.hpp"
+
+namespace holdall::graph {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Measured {
+  std::vector<double> seconds;  // of each iteration
+  std::vector<float> scores;
+  Bytes read = 0;  // in all iterations together
+};
+
+int open_file(const std::filesystem::path& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) throw std::system_error(errno, std::generic_category(), "open " + path.string());
+  return fd;
+}
+
+void drop_from_cache(const std::filesystem::path& path) {
+  const int fd = open_file(path);
+  int error = fdatasync(fd) == 0 ? 0 : errno;
+  if (error == 0) error = posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+  close(fd);
+  if (error != 0) throw std::system_error(error, std::generic_category(), "drop from the page cache");
+}
+
+// By this process, from the disk, so far.
+Bytes bytes_read() {
+  std::ifstream io("/proc/self/io");
+  for (std::string key; io >> key;) {
+    Bytes bytes = 0;
+    io >> bytes;
+    if (key == "read_bytes:") return bytes;
+  }
+  return 0;
+}
+
+// `memory` 0: vertex data and a quarter of the edges.
+Measured through_engine(const GraphFile& file, int iterations, Bytes memory) {
+  Engine engine({.memory = memory ? memory : file.bytes * 2, .driver = "host"});
+  const PagedGraph graph(engine, file, {});
+  PageRankRun pagerank(graph);
+  if (memory == 0)
+    engine.set_memory(0, engine.leased() + round_up(graph.edges() * sizeof(Vertex) / 4,
+                                                    graph.in().neighbours.chunk_bytes()));
+  Measured measured;
+  const Bytes before = bytes_read();
+  measured.scores = pagerank
+                        .run({.iterations = iterations, .tolerance = 0},
+                             [&](const Step& step) { measured.seconds.push_back(step.seconds); })
+                        .scores;
+  measured.read = bytes_read() - before;
+  return measured;
+}
+
+// The neighbours of `file` where the kernel has them.
+class Mapping {
+ public:
+  Mapping(const GraphFile& file, bool sequential) : offset_(file.in.neighbours.offset), bytes_(file.bytes) {
+    const int fd = open_file(file.path);
+    at_ = mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, fd, 0);
+    const int error = errno;
+    close(fd);
+    if (at_ == MAP_FAILED) throw std::system_error(error, std::generic_category(), "mmap");
+    if (sequential) (void)madvise(at_, bytes_, MADV_SEQUENTIAL);
+  }
+  ~Mapping() { munmap(at_, bytes_); }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  const Vertex* neighbours() const {
+    return reinterpret_cast<const Vertex*>(static_cast<const std::byte*>(at_) + offset_);
+  }
+
+ private:
+  const Bytes offset_, bytes_;
+  void* at_ = nullptr;
+};
+
+kernels::DeviceArray<std::uint64_t> offsets_of(const GraphFile& file, const FileAdjacency& adjacency,
+                                               Stream stream) {
+  const Array<std::uint64_t> loaded = load_offsets(file, adjacency);
+  kernels::DeviceArray<std::uint64_t> offsets(loaded.size(), stream);
+  offsets.write({loaded.data(), loaded.size()});
+  return offsets;
+}
+
+Measured through_mmap(const GraphFile& file, int iterations, bool sequential) {
+  const auto driver = vmm::make_host_driver();
+  Stream stream;
+  vmm::check(driver->create_stream(stream, 0), "create a stream");
+  Measured measured;
+  {
+    const auto in = offsets_of(file, file.in, stream);
+    kernels::DeviceArray<std::uint64_t> out;
+    if (file.directed) out = offsets_of(file, file.out, stream);
+    const kernels::DeviceArray<float> scores(file.vertices, stream), contributions(file.vertices, stream),
+        sums(file.vertices, stream);
+    const std::uint64_t edges = file.in.neighbours.count;
+    const kernels::DeviceArray<std::byte> workspace(kernels::pagerank_workspace_bytes(edges, 1, stream), stream);
+    const kernels::DeviceArray<kernels::EdgeSpan> spans({{0, edges}}, stream);
+    const Mapping mapping(file, sequential);
+    const kernels::PagerankState state{
+        file.vertices, in.data(), file.directed ? out.data() : in.data(), mapping.neighbours(), scores.data(),
+        contributions.data(), sums.data(), workspace.data(), PagedPageRankOptions().damping};
+    const Bytes before = bytes_read();
+    kernels::pagerank_start(state, stream);
+    for (int i = 0; i < iterations; ++i) {
+      const auto began = Clock::now();
+      kernels::pagerank_begin(state, stream);
+      kernels::pagerank_pull(state, {spans.data(), 1, edges}, stream);
+      kernels::pagerank_finish(state, stream);
+      (void)kernels::pagerank_error(state, stream);
+      measured.seconds.push_back(std::chrono::duration<double>(Clock::now() - began).count());
+    }
+    measured.read = bytes_read() - before;
+    measured.scores = scores.read();
+  }
+  vmm::check(driver->destroy_stream(stream), "destroy a stream");
+  return measured;
+}
+
+// Weighted, so that scores in each other's places do not pass.
+double checksum(const std::vector<float>& scores) {
+  double sum = 0;
+  for (std::size_t v = 0; v < scores.size(); ++v) sum += static_cast<double>(v % 1009 + 1) * scores[v];
+  return sum;
+}
+
+int run(int argc, char** argv) {
+  std::filesystem::path path;
+  std::string mode = "holdall";
+  int iterations = 5;
+  Bytes memory = 0;
+  CLI::App app("PageRank from a file, by the engine or by mmap", "bench-out-of-core");
+  app.add_option("FILE", path, ".hold or .sg")->required();
+  app.add_option("--mode", mode)->check(CLI::IsMember({"holdall", "mmap", "mmap-sequential"}))->capture_default_str();
+  app.add_option("--iterations", iterations)->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--memory", memory, "bytes, the engine's; 0: vertex data and a quarter of the edges");
+  CLI11_PARSE(app, argc, argv);
+
+  const GraphFile file = open_graph(path);
+  drop_from_cache(path);
+  const Measured measured = mode == "holdall" ? through_engine(file, iterations, memory)
+                                              : through_mmap(file, iterations, mode == "mmap-sequential");
+  const double seconds = std::accumulate(measured.seconds.begin(), measured.seconds.end(), 0.0);
+  fmt::print("{}: {:.3f} s an iteration (", mode, seconds / iterations);
+  for (const double& one : measured.seconds) fmt::print("{}{:.3f}", &one == &measured.seconds[0] ? "" : " ", one);
+  fmt::print("), edges {} MB, read {} MB an iteration, checksum {:.5g}\n", file.in.neighbours.bytes() / 1'000'000,
+             measured.read / 1'000'000 / static_cast<Bytes>(iterations), checksum(measured.scores));
+  return 0;
+}
+
+}  // namespace
+}  // namespace holdall::graph
+
+int main(int argc, char** argv) {
+  try {
+    return holdall::graph::run(argc, argv);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "bench-out-of-core: {}\n", e.what());
+    return 1;
+  }
+}
