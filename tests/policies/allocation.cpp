@@ -13,7 +13,9 @@ std::size_t allocations = 0;
 }
 
 // GCC 12 takes the pair below for a mismatch where it inlines one of them.
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+#endif
 void* operator new(std::size_t bytes) {
   ++allocations;
   if (void* p = std::malloc(bytes)) return p;
