@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cassert>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -23,6 +24,7 @@ class CopyQueue {
   // Numbers all that was put on stream() since the last call. On failure the stream has been waited for.
   [[nodiscard]] vmm::Status submit(std::uint64_t& ticket);
   bool passed(std::uint64_t ticket) {
+    assert(ticket <= submitted_.load(std::memory_order_acquire));
     return ticket <= passed_.load(std::memory_order_acquire) || poll(ticket);
   }
   [[nodiscard]] vmm::Status wait(std::uint64_t ticket);

@@ -257,6 +257,7 @@ void Pager::leave(std::span<Victim> victims) {
       victims[k].dirty = ChunkWord::of(chunk).dirty();
       victims[k].frame = std::exchange(range.notes[victims[k].chunk].frame, vmm::Frame{});
       remove_resident(range, victims[k].chunk, victims[k].device);
+      chunk.ready = 0;  // a ticket of this device means nothing to another
       range.notes[victims[k].chunk].next_victim = false;
       publish(chunk, Chunk::cold, 0, 0, false);
       if (!victims[k].discard) ++range.counters.evictions;

@@ -272,5 +272,22 @@ TEST(Lifetimes, AChunkUsedOnTwoDevicesStaysUntilBothHavePassed) {
   EXPECT_EQ(wrong, 0u);
 }
 
+TEST(Lifetimes, AChunkReadInPlaceSaysNothingOfTheCopiesOfAnotherDevice) {
+  World w({.memory = 2 * chunk, .devices = 2}, {.peers = {{true, false}, {false, true}}});
+  const Words a = w.range(6, {.name = "a", .cold = Cold::host_mapped});
+  const Words b = w.range("b", 2, pinned());
+  w.put(b, 0, 2, 1);
+  w.engine.flush(b);
+  for (int round = 0; round < 10; ++round)
+    for (std::uint64_t i = 0; i < 6; ++i)
+      (void)w.engine.acquire(w.streams[1], {World::reading(a, i)});
+  while (!w.residents(b).empty()) w.engine.set_memory(0, 0);
+  w.engine.set_memory(0, 2 * chunk);
+  (void)w.engine.acquire(w.stream, {in_place(a, 0, chunk_words)});
+  w.host.inject({.call = vmm::Call::copy, .late = std::chrono::milliseconds(50)});
+  w.touch(b, 0);  // its copy ends late, so that the next one begins late
+  EXPECT_EQ(w.wrong(b, 1, 1, 1), 0u);
+}
+
 }  // namespace
 }  // namespace holdall
