@@ -260,6 +260,31 @@ TEST(Messages, WriteBacksThatFindNoPinnedMemoryLoseNothing) {
   EXPECT_EQ(w.wrong(a, 0, 8, 1), 0u);
 }
 
+TEST(Messages, MoreMappingsThanTheSystemGivesAProcess) {
+  std::uint64_t limit = 0;
+  std::ifstream("/proc/sys/vm/max_map_count") >> limit;
+  if (limit == 0 || limit > 100'000) GTEST_SKIP() << "vm.max_map_count is " << limit;
+  // Every second chunk, overwritten and never touched: mappings, but no memory.
+  const std::uint64_t chunks = limit * 2;
+  Config config{.memory = chunks * chunk, .host_memory = 64_MiB, .chunk = chunk};
+  Engine engine(vmm::make_host_driver({.capacity = chunks * chunk}), config);
+  const Stream stream = engine.stream();
+  const Words a = engine.reserve<std::uint64_t>(chunks * chunk_words, {.name = "edges"});
+  ChunkSet set(chunks);
+  try {
+    for (std::uint64_t i = 0; i < chunks; i += 128) {
+      set.clear();
+      for (std::uint64_t k = i; k < i + 128; k += 2) set.add(k);
+      (void)engine.acquire(stream, {overwrite(a, set)});
+    }
+    FAIL() << "no error";
+  } catch (const DriverError& e) {
+    EXPECT_EQ(e.status(), vmm::Status::map_limit) << e.what();
+    expect_says(e.what(), {"'edges'", "vm.max_map_count", "bigger chunks"});
+  }
+  EXPECT_NO_THROW((void)engine.acquire(stream, {World::overwriting(a, 0)}));
+}
+
 TEST(Messages, AFileThatWillNotDo) {
   World w;
   const Folder folder;
