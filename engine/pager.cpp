@@ -917,7 +917,7 @@ bool Pager::drop_step(RangeState& range) {
       if (at.range != &range || !free) continue;
       free = try_mark_leaving(range.table[at.chunk], false);
       if (!free) continue;
-      device->policy->removed(key(range, at.chunk));
+      device->policy->removed(key(range, at.chunk), Left::dropped);
       Victim& victim = victims.emplace_back();
       victim.range = &range;
       victim.chunk = at.chunk;

@@ -62,7 +62,7 @@ std::optional<Pager::Victim> Pager::choose_victim(int device) {
     Chunk& chunk = found->range->table[found->chunk];
     while (found->range->notes[found->chunk].cleaning) finish_write_back(true);
     if (!try_mark_leaving(chunk, false)) continue;  // pinned in between
-    d.policy->removed(key(*found->range, found->chunk));
+    d.policy->removed(key(*found->range, found->chunk), Left::evicted);
     Victim victim;
     victim.range = found->range;
     victim.chunk = found->chunk;

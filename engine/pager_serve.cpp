@@ -162,7 +162,7 @@ bool Pager::leave_out_of_reach(std::span<const Need> needs, int device) {
       while (need.range->notes[i].cleaning) finish_write_back(true);
       free = try_mark_leaving(need.range->table[i], false);
       if (!free) break;
-      device_at(home).policy->removed(key(*need.range, i));
+      device_at(home).policy->removed(key(*need.range, i), Left::evicted);
       Victim& victim = victims.emplace_back();
       victim.range = need.range;
       victim.chunk = i;

@@ -29,7 +29,7 @@ class Clock final : public Policy {
   }
   void accessed(Key chunk, const Request& request) override { inserted(chunk, request); }
 
-  void removed(Key chunk) override {
+  void removed(Key chunk, Left) override {
     const Index i = chunks_.find(chunk);
     if (i == none) return;
     if (i == hand_) hand_ = chunks_.size() == 1 ? none : after(i);

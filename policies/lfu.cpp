@@ -28,7 +28,7 @@ class Lfu final : public Policy {
   }
   void accessed(Key chunk, const Request& request) override { inserted(chunk, request); }
 
-  void removed(Key chunk) override {
+  void removed(Key chunk, Left) override {
     const Index i = chunks_.find(chunk);
     if (i == none) return;
     leave(i);

@@ -14,7 +14,7 @@ class Lru final : public Policy {
   void inserted(Key chunk, const Request&) override { use(chunk); }
   void accessed(Key chunk, const Request&) override { use(chunk); }
 
-  void removed(Key chunk) override {
+  void removed(Key chunk, Left) override {
     const Index i = chunks_.find(chunk);
     if (i == none) return;
     order_.erase(chunks_, i);

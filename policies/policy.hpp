@@ -47,6 +47,15 @@ class MayEvict {
   bool (*call_)(const void*, Key);
 };
 
+// Why a chunk left.
+enum class Left : std::uint8_t {
+  evicted,  // to make room: it may come back
+  dropped,  // its contents went: not asked for again under this key, or as a new chunk
+};
+
+// A request for a resident chunk is `accessed`. A request for another is `admit`, then, as often as there is need,
+// `victim` and `removed`, then `inserted`.
+//
 // The hooks take calls in any order. `accessed` for a chunk that is not resident inserts it,
 // `inserted` for one that is resident counts as a hit, and `removed` for one that is not is
 // ignored.
@@ -54,13 +63,21 @@ class Policy {
  public:
   virtual ~Policy() = default;
 
+  // Is asked for and not resident. False if it is better served where it is; the caller may insert it all the same,
+  // and ask again later if it does not. Several may be admitted before the first of them is inserted.
+  virtual bool admit(Key chunk, const Request& request) {
+    (void)chunk, (void)request;
+    return true;
+  }
   virtual void inserted(Key chunk, const Request& request) = 0;  // became resident
   virtual void accessed(Key chunk, const Request& request) = 0;  // was hit while resident
-  virtual void removed(Key chunk) = 0;                           // left, for whatever reason
+  virtual void removed(Key chunk, Left why) = 0;                 // left
   // The next to evict among the resident chunks for which may(chunk) holds; none if it holds for
   // none. The chunk stays resident until `removed`; asking again without it may give the same
   // answer. `may` is asked about resident chunks only, and answers the same throughout the call.
   virtual std::optional<Key> victim(const MayEvict& may) = 0;
+  // The request that needs the chunk next, resident or not, is number `next_use` (Request::never: none does).
+  virtual void hinted(Key chunk, std::uint64_t next_use) { (void)chunk, (void)next_use; }
   // How much fits, in the unit of Request::bytes; told at the start and whenever it changes.
   virtual void resize(std::uint64_t capacity) { (void)capacity; }
 };

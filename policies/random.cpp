@@ -21,7 +21,7 @@ class Random final : public Policy {
   }
   void accessed(Key chunk, const Request& request) override { inserted(chunk, request); }
 
-  void removed(Key chunk) override {
+  void removed(Key chunk, Left) override {
     const Index i = chunks_.find(chunk);
     if (i == none) return;
     swap(chunks_[i].place, row_.size() - 1);

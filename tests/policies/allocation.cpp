@@ -38,7 +38,7 @@ void run(Policy& policy, std::vector<bool>& resident, std::mt19937_64& random, i
     }
     if (size == 1000) {
       const Key victim = policy.victim(any).value();
-      policy.removed(victim);
+      policy.removed(victim, Left::evicted);
       resident[static_cast<std::uint64_t>(victim)] = false;
       --size;
     }

@@ -32,7 +32,7 @@ class Contract : public testing::TestWithParam<std::string> {
     std::multiset<Key> gone;
     while (const std::optional<Key> victim = policy->victim(any)) {
       gone.insert(*victim);
-      policy->removed(*victim);
+      policy->removed(*victim, Left::evicted);
       if (gone.size() > 100'000) break;
     }
     return gone;
@@ -78,17 +78,17 @@ TEST_P(Contract, ARefusedVictimStaysAndIsOfferedAgain) {
 
 TEST_P(Contract, RemovedMeansGone) {
   insert(0, 10);
-  policy->removed(chunk(3));
-  policy->removed(chunk(3));
+  policy->removed(chunk(3), Left::evicted);
+  policy->removed(chunk(3), Left::evicted);
   const std::multiset<Key> gone = drain();
   EXPECT_EQ(gone.size(), 9u);
   EXPECT_FALSE(gone.contains(chunk(3)));
 }
 
 TEST_P(Contract, RemovingAChunkThatIsNotResidentIsIgnored) {
-  policy->removed(chunk(1));
+  policy->removed(chunk(1), Left::evicted);
   insert(0, 1);
-  policy->removed(chunk(1));
+  policy->removed(chunk(1), Left::evicted);
   EXPECT_EQ(policy->victim(any), chunk(0));
 }
 
@@ -157,7 +157,7 @@ TEST_P(Contract, SurvivesAnyOrderOfCalls) {
           resident.insert(key);
           break;
         case 3:
-          policy->removed(key);
+          policy->removed(key, Left::evicted);
           resident.erase(key);
           break;
         case 4:
@@ -172,7 +172,7 @@ TEST_P(Contract, SurvivesAnyOrderOfCalls) {
             ASSERT_TRUE(resident.contains(*victim));
             ASSERT_FALSE(pinned.contains(*victim));
             if (random() % 2) {
-              policy->removed(*victim);
+              policy->removed(*victim, Left::evicted);
               resident.erase(*victim);
             }
           } else {

@@ -26,7 +26,7 @@ TEST(Lfu, EvictsTheLongestUnusedAmongEquals) {
 TEST(Lfu, ForgetsTheCountOfAChunkThatLeft) {
   const auto lfu = make_policy("lfu");
   use(*lfu, {1, 1, 1, 1, 2, 2});
-  lfu->removed(Key{1});
+  lfu->removed(Key{1}, Left::evicted);
   use(*lfu, {1});
   EXPECT_EQ(lfu->victim(any), Key{1});
 }
@@ -38,7 +38,7 @@ TEST(Lfu, WithoutAgeingWhatWasHotStays) {
   for (std::uint64_t n = 2; n < 100; ++n) {
     use(*lfu, {n, n});
     EXPECT_EQ(lfu->victim(any), Key{n});
-    lfu->removed(Key{n});
+    lfu->removed(Key{n}, Left::evicted);
   }
 }
 
@@ -62,9 +62,9 @@ TEST(Lfu, ANewcomerIsAheadOfWhatAgedToNothing) {
   const auto lfu = make_policy("lfu:halflife=2");
   use(*lfu, {1, 2, 3});
   EXPECT_EQ(lfu->victim(any), Key{1});
-  lfu->removed(Key{1});
+  lfu->removed(Key{1}, Left::evicted);
   EXPECT_EQ(lfu->victim(any), Key{2});
-  lfu->removed(Key{2});
+  lfu->removed(Key{2}, Left::evicted);
   EXPECT_EQ(lfu->victim(any), Key{3});
 }
 

@@ -88,14 +88,14 @@ TEST_P(Naive, GivesTheSameVictimsWhenSomeMayNotGo) {
         const std::optional<Key> victim = mine->victim(may);
         ASSERT_EQ(victim, its->victim(may)) << "step " << i;
         if (!victim || random() % 2 == 0) break;
-        mine->removed(*victim);
-        its->removed(*victim);
+        mine->removed(*victim, Left::evicted);
+        its->removed(*victim, Left::evicted);
         break;
       }
       case 3:
         if (random() % 4 != 0) break;
-        mine->removed(key);
-        its->removed(key);
+        mine->removed(key, Left::evicted);
+        its->removed(key, Left::evicted);
     }
   }
 }

@@ -34,7 +34,7 @@ class NaiveOrder : public Policy {
     chunks_.push_back({key, now_ + past_, now_ + past_, 1});
   }
   void accessed(Key key, const Request& request) override { inserted(key, request); }
-  void removed(Key key) override {
+  void removed(Key key, Left) override {
     std::erase_if(chunks_, [&](const Chunk& c) { return c.key == key; });
   }
   std::optional<Key> victim(const MayEvict& may) override {
@@ -74,7 +74,7 @@ class NaiveClock : public Policy {
     queue_.push_back({key, 0});
   }
   void accessed(Key key, const Request& request) override { inserted(key, request); }
-  void removed(Key key) override {
+  void removed(Key key, Left) override {
     std::erase_if(queue_, [&](const auto& c) { return c.first == key; });
   }
   std::optional<Key> victim(const MayEvict& may) override {

@@ -152,7 +152,7 @@ TEST(ManyRefused, CostAPolicyLittle) {
     for (int i = 0; i < 10'000; ++i) {
       const std::optional<Key> victim = policy->victim(may);
       ASSERT_TRUE(victim) << spec;
-      policy->removed(*victim);
+      policy->removed(*victim, Left::evicted);
       policy->inserted(*victim, {});
     }
     EXPECT_LE(asked, 10'000u * 200) << spec;

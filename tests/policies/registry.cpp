@@ -109,7 +109,7 @@ class Stack : public Policy {
  public:
   void inserted(Key chunk, const Request&) override { stack_.push_back(chunk); }
   void accessed(Key, const Request&) override {}
-  void removed(Key chunk) override { std::erase(stack_, chunk); }
+  void removed(Key chunk, Left) override { std::erase(stack_, chunk); }
   std::optional<Key> victim(const MayEvict& may) override {
     for (auto i = stack_.rbegin(); i != stack_.rend(); ++i)
       if (may(*i)) return *i;

@@ -39,7 +39,7 @@ inline Replay replay(Policy& policy, std::span<const Key> trace, std::size_t cap
         ADD_FAILURE() << "the victim is not resident";
         return result;
       }
-      policy.removed(*victim);
+      policy.removed(*victim, Left::evicted);
       resident[static_cast<std::uint64_t>(*victim)] = false;
       result.evicted.push_back(*victim);
       --size;
