@@ -13,6 +13,12 @@ namespace {
 constexpr Place device{Place::device, 0};
 constexpr Place host_place{Place::host, 0};
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
 TEST_F(Host, DevicesReachEachOtherAsThePeerMatrixSays) {
   for (int n = 2; n <= 8; ++n) {
     const auto size = static_cast<std::size_t>(n);
@@ -164,6 +170,7 @@ TEST_F(Host, RunningOutOfMappingsHarmsNothing) {
   std::uint64_t limit = 0;
   file >> limit;
   if (limit > 100'000) GTEST_SKIP() << "vm.max_map_count is " << limit << ": it takes too long";
+  if (sanitized) GTEST_SKIP() << "a sanitizer's own memory needs mappings, and stops without";
   const std::uint64_t n = 60'000;
   HostWorld wide({.capacity = n * chunk});
   std::byte* at = wide.reserve(2 * n * chunk);
@@ -187,6 +194,7 @@ TEST_F(Host, RunningOutOfMappingsHarmsNothing) {
 }
 
 TEST_F(Host, AMergedRunCanBeUnmappedAtTheLimit) {
+  if (sanitized) GTEST_SKIP() << "a sanitizer's own memory needs mappings, and stops without";
   const std::uint64_t n = 60'000;
   HostWorld wide({.capacity = n * chunk});
   std::byte* run = wide.reserve(64 * chunk);
