@@ -165,6 +165,7 @@ class Pager {
     std::uint64_t ready = 0;
     Bytes copied = 0;                   // from the backing
     std::size_t victims_before = 0;     // those that must have left for it and for all before it
+    bool ahead = false;                 // nobody asked for it yet
     bool was_host_mapped = false;
     bool granted = false;
   };
@@ -236,6 +237,7 @@ class Pager {
   bool leave_out_of_reach(std::span<const Need> needs, int device);
   void read_ahead(std::span<const Incoming> incoming, int device);
   bool serve_prefetch();
+  void bring_ahead(std::span<const Resident> chunks, int device);
   bool bring_in(std::vector<Incoming>& incoming, int device);
   bool take_places(std::vector<Incoming>& incoming, int device, std::vector<Victim>& victims);
   vmm::Status take_by_force(Incoming& in);

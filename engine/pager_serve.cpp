@@ -8,6 +8,7 @@
 
 #include "engine/error.hpp"
 #include "engine/host_frames.hpp"
+#include "engine/mark.hpp"
 #include "engine/pager.hpp"
 
 namespace holdall {
@@ -23,6 +24,7 @@ struct ShortOfMemory {};
 
 // Serves a demand; true: it is complete, well or with an error. False: it waits for pins, and holds nothing.
 bool Pager::serve(Pending& pending) {
+  const Mark mark("holdall: serve a lease");
   std::vector<PinnedRun> pinned;
   std::vector<Incoming> incoming;
   std::vector<Need> hits;
@@ -213,12 +215,22 @@ bool Pager::serve_prefetch() {
   RangeState& range = *prefetch.need.range;
   if (range.dropped || prefetch.device < 0 || prefetch.device >= devices()) return true;
   drain();
+  std::vector<Resident> chunks;
+  for (std::uint64_t i = 0; i < prefetch.need.run.count; ++i)
+    chunks.push_back({&range, prefetch.need.run.first + i});
+  bring_ahead(chunks, prefetch.device);
+  return true;
+}
+
+// Brings in those of `chunks` that are not resident, if there is room for them without waiting.
+void Pager::bring_ahead(std::span<const Resident> chunks, int device) {
   std::vector<Incoming> incoming;
-  for (std::uint64_t i = 0; i < prefetch.need.run.count; ++i) {
-    Chunk& chunk = range.table[prefetch.need.run.first + i];
+  for (const Resident& at : chunks) {
+    Chunk& chunk = at.range->table[at.chunk];
     Incoming in;
-    in.range = &range;
-    in.chunk = prefetch.need.run.first + i;
+    in.range = at.range;
+    in.chunk = at.chunk;
+    in.ahead = true;
     const Chunk::State state = ChunkWord::of(chunk).state();
     if (state == Chunk::host_mapped && try_mark_leaving(chunk, false))
       in.was_host_mapped = true;
@@ -228,16 +240,15 @@ bool Pager::serve_prefetch() {
   }
   bool brought = false;
   try {
-    brought = incoming.empty() || bring_in(incoming, prefetch.device);
+    brought = incoming.empty() || bring_in(incoming, device);
   } catch (const std::exception&) {
-    // Whoever needs it hears of it.
+    // Whoever needs them hears of it.
   }
   for (const Incoming& in : incoming)
     if (brought)
       settle(in, 0, 0, true);
     else if (ChunkWord::of(in.range->table[in.chunk]).state() == Chunk::leaving)
       back_to_host(in);
-  return true;
 }
 
 // Finds frames for all of `incoming`, maps them and starts their copies; nothing is published yet. False: there are not
@@ -247,15 +258,22 @@ bool Pager::bring_in(std::vector<Incoming>& incoming, int device) {
   if (!take_places(incoming, device, victims)) return false;
   std::size_t left = 0;     // victims that have left
   std::size_t brought = 0;  // incoming that are mapped and on their way
-  const auto give_up = [&] {
+  // Earlier slices leave again, and their victims come back; with `keep` they stay, unless they were never filled.
+  const auto give_up = [&](bool keep) {
     for (std::size_t i = left; i < victims.size(); ++i) take_back(victims[i]);
     for (std::size_t i = 0; i < brought; ++i) {
-      // Those of earlier slices hold their contents and may stay, unless they were never filled.
       Incoming& in = incoming[i];
-      if (in.kind != Access::overwrite)
+      if (keep && in.kind != Access::overwrite)
         settle(in, 0, 0, true);
       else if (unmap_incoming(in))
         device_at(in.device).pool.give(in.range->chunk_bytes, in.frame);
+    }
+    for (int d = 0; !keep && d < devices(); ++d) {
+      std::vector<Resident> gone;
+      for (std::size_t i = 0; i < left; ++i)
+        if (victims[i].device == d && !victims[i].range->notes[victims[i].chunk].home)
+          gone.push_back({victims[i].range, victims[i].chunk});
+      bring_ahead(gone, d);
     }
   };
   try {
@@ -269,10 +287,10 @@ bool Pager::bring_in(std::vector<Incoming>& incoming, int device) {
       brought += n;
     }
   } catch (const ShortOfMemory&) {
-    give_up();
+    give_up(true);
     return false;  // tried again within the budget that there is
   } catch (...) {
-    give_up();
+    give_up(false);
     throw;
   }
   return true;
@@ -313,10 +331,17 @@ bool Pager::take_places(std::vector<Incoming>& incoming, int device, std::vector
     const Bytes bytes = in.range->chunk_bytes;
     const std::vector<int>& peers = device_at(device).peers;
     in.device = device;
+    (void)device_at(device).policy->admit(
+        key(*in.range, in.chunk), {bytes, writes(in.kind), in.ahead, Request::never});
     if (!fits(device, bytes) && !make_room(device, bytes)) {
       const auto peer = std::ranges::find_if(peers, [&](int p) { return fits(p, bytes) || make_room(p, bytes); });
       if (peer == peers.end()) {
-        for (const Victim& victim : victims) take_back(victim);
+        // They are the first to go next time.
+        for (auto victim = victims.rbegin(); victim != victims.rend(); ++victim) {
+          take_back(*victim);
+          victim->range->notes[victim->chunk].next_victim = true;
+          device_at(victim->device).next_victims.push_front({victim->range, victim->chunk});
+        }
         return false;
       }
       in.device = *peer;
@@ -331,6 +356,7 @@ bool Pager::take_places(std::vector<Incoming>& incoming, int device, std::vector
 void Pager::bring_slice(std::span<Incoming> incoming, std::span<Victim> victims) {
   // 1. victims leave
   leave(victims);
+  const Mark mark("holdall: map");
   std::size_t mapped = 0;
   vmm::Status status = vmm::Status::ok;
   const char* doing = "get frames for";
@@ -488,6 +514,7 @@ void Pager::undo(std::span<Incoming> incoming, std::size_t mapped, std::span<Vic
 
 // Starts what gives mapped chunks their contents; their `ready` says when.
 void Pager::fill(std::span<Incoming> incoming) {
+  const std::int64_t began = now_ns();
   std::vector<std::vector<vmm::Copy>> copies(devices_.size());
   std::vector<Incoming*> from_file;
   std::vector<bool> queued(devices_.size(), false);
@@ -528,6 +555,7 @@ void Pager::fill(std::span<Incoming> incoming) {
   }
   // 2. what lies in files: straight into the frame where the CPU reaches it, else through pinned memory
   if (!from_file.empty()) {
+    const Mark mark("holdall: read files");
     std::vector<std::byte*> to(from_file.size());
     for (std::size_t i = 0; i < from_file.size(); ++i)
       to[i] = driver_->cpu_reaches_device()
@@ -540,6 +568,8 @@ void Pager::fill(std::span<Incoming> incoming) {
         std::memset(to[i] + in.copied, 0, in.range->chunk_bytes - in.copied);
       });
     });
+    if (timeline_)
+      timeline_->add("read", "files", from_file[0]->range->name, from_file.size(), began, now_ns());
     if (!driver_->cpu_reaches_device())
       for (std::size_t i = 0; i < from_file.size(); ++i) {
         Incoming& in = *from_file[i];
@@ -555,8 +585,13 @@ void Pager::fill(std::span<Incoming> incoming) {
     if (!queued[d]) continue;
     std::uint64_t ticket = 0;
     vmm::check(devices_[d]->in.submit(ticket), "submit a copy in");
+    std::uint64_t chunks = 0;
     for (Incoming& in : incoming)
-      if (static_cast<std::size_t>(in.device) == d) in.ready = ticket;
+      if (static_cast<std::size_t>(in.device) == d) in.ready = ticket, ++chunks;
+    if (timeline_)  // the stream comes to it when they have been copied; without it, they go untold
+      (void)driver_->host_call(devices_[d]->in.stream(), [this, d, chunks, began, name = incoming[0].range->name] {
+        timeline_->add("copy in", fmt::format("copy in {}", d), name, chunks, began, now_ns());
+      });
   }
 }
 
