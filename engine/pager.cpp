@@ -12,6 +12,7 @@
 
 #include "engine/error.hpp"
 #include "engine/host_frames.hpp"
+#include "engine/mark.hpp"
 #include "policies/registry.hpp"
 
 namespace holdall {
@@ -280,6 +281,7 @@ std::shared_ptr<Pending> Pager::begin(StreamUse& use, std::vector<Need> needs) {
 }
 
 LeaseRecord* Pager::finish(Pending& pending) {
+  const Mark mark("holdall: wait for mappings");
   pending.waited = true;
   const std::int64_t began = now_ns();
   if (may_spin_)
@@ -480,7 +482,10 @@ void Pager::end_recording() {
   } catch (...) {
     error = std::current_exception();
   }
-  if (timeline_) timeline_->write();
+  if (timeline_) {
+    for (auto& device : devices_) (void)driver_->synchronize(device->in.stream());  // what tells of copies
+    timeline_->write();
+  }
   if (error) std::rethrow_exception(error);
 }
 

@@ -7,6 +7,7 @@
 
 #include "engine/error.hpp"
 #include "engine/host_frames.hpp"
+#include "engine/mark.hpp"
 #include "engine/pager.hpp"
 
 namespace holdall {
@@ -213,6 +214,7 @@ void Pager::map_host_frame(RangeState& range, std::uint64_t index) {
 // victims. On a throw, those that are still mapped are resident again and have no frame in `victims`.
 void Pager::leave(std::span<Victim> victims) {
   if (victims.empty()) return;
+  const Mark mark("holdall: evict");
   try {
     leave_for_peers(victims);
   } catch (...) {

@@ -142,7 +142,7 @@ TEST(Timelines, AreChromeTraceEvents) {
   EXPECT_GT(timed, 10u);
   std::vector<std::string> names;
   for (const auto& [id, name] : tracks) names.push_back(name);
-  for (const std::string track : {"pager", "acquire", "copy out 0"})
+  for (const std::string track : {"pager", "acquire", "copy in 0", "copy out 0"})
     EXPECT_NE(std::ranges::find(names, track), names.end()) << track;
 }
 
