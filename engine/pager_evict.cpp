@@ -423,7 +423,9 @@ void Pager::clean_ahead(Device& device) {
   const std::size_t most = std::min(clean_ahead_of, device.resident.size() / 2);
   if (device.next_victims.size() >= most) return;
   const Bytes chunk_bytes = device.resident.front().range->chunk_bytes;
-  if (device.pool.room_for(slice * chunk_bytes)) return;
+  if (device.pool.room_for(std::min(slice * chunk_bytes, device.pool.budget() / 4))) return;
+  for (const int peer : device.peers)  // they would move there, dirty as they are
+    if (device_at(peer).pool.room_for(chunk_bytes)) return;
   drain();
   std::vector<Resident> chosen;
   while (device.next_victims.size() < most) {
