@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <bitset>
 #include <cstdint>
 
 #include "engine/vmm/driver.hpp"
@@ -40,6 +41,7 @@ static_assert(sizeof(Chunk) + sizeof(ChunkNotes) == 64, "metadata: 64 bytes a ch
 struct ChunkWord {
   static constexpr std::uint64_t state_mask = 0x7;
   static constexpr std::uint64_t dirty_bit = 0x8;
+  static constexpr std::uint64_t shared_bit = 0x10;  // other devices were granted access too
   static constexpr int device_shift = 8;
   static constexpr std::uint64_t device_mask = 0xff00;
   static constexpr std::uint64_t one_pin = std::uint64_t{1} << 32;
@@ -48,24 +50,39 @@ struct ChunkWord {
 
   Chunk::State state() const { return static_cast<Chunk::State>(value & state_mask); }
   bool dirty() const { return value & dirty_bit; }
+  bool shared() const { return value & shared_bit; }
   int device() const { return static_cast<int>((value & device_mask) >> device_shift); }
   std::uint64_t pins() const { return value >> 32; }
 
   static ChunkWord of(const Chunk& chunk) { return {chunk.word.load(std::memory_order_acquire)}; }
-  static ChunkWord make(Chunk::State state, int device, std::uint64_t pins, bool dirty) {
-    return {state | (dirty ? dirty_bit : 0) | static_cast<std::uint64_t>(device) << device_shift |
+  static ChunkWord make(Chunk::State state, int device, std::uint64_t pins, bool dirty, bool shared) {
+    return {state | (dirty ? dirty_bit : 0) | (shared ? shared_bit : 0) | static_cast<std::uint64_t>(device) << device_shift |
             pins * one_pin};
   }
 };
 
 enum class Where { resident, anywhere };  // what a pin asks for: anywhere takes host-mapped as well
 
-// Pins the chunk if it is where it should be; `write` leaves it dirty. The word as it then was, state cold if not pinned.
-inline ChunkWord try_pin(Chunk& chunk, bool write, Where where) {
+// A device whose kernels touch chunks.
+struct Reader {
+  int device = 0;
+  std::bitset<256> reached;  // the devices whose frames it can be granted, its own among them
+
+  // Whether it was granted a resident chunk: those on other devices once they are shared.
+  bool touches(ChunkWord word) const {
+    return word.device() == device ||
+           (word.shared() && reached[static_cast<std::size_t>(word.device())]);
+  }
+};
+
+// Pins the chunk if it is where `reader` may touch it; `write` leaves it dirty. The word as it then was, state cold if not
+// pinned.
+inline ChunkWord try_pin(Chunk& chunk, bool write, Where where, const Reader& reader) {
   std::uint64_t seen = chunk.word.load(std::memory_order_acquire);
   for (;;) {
     const auto state = ChunkWord{seen}.state();
-    if (state != Chunk::resident && !(where == Where::anywhere && state == Chunk::host_mapped))
+    if (state == Chunk::resident ? !reader.touches({seen})
+                                 : !(where == Where::anywhere && state == Chunk::host_mapped))
       return {};
     const std::uint64_t dirty = write && state == Chunk::resident ? ChunkWord::dirty_bit : 0;
     const std::uint64_t pinned = (seen | dirty) + ChunkWord::one_pin;
@@ -102,13 +119,18 @@ inline bool try_take_dirty(Chunk& chunk) {
   }
 }
 
+inline void mark_shared(Chunk& chunk) {
+  chunk.word.fetch_or(ChunkWord::shared_bit, std::memory_order_acq_rel);
+}
+
 inline void mark_dirty(Chunk& chunk) {
   chunk.word.fetch_or(ChunkWord::dirty_bit, std::memory_order_acq_rel);
 }
 
 // Pager: the chunk is in transit (cold or leaving) or being given up; nobody else changes the word.
-inline void publish(Chunk& chunk, Chunk::State state, int device, std::uint64_t pins, bool dirty) {
-  chunk.word.store(ChunkWord::make(state, device, pins, dirty).value, std::memory_order_release);
+inline void publish(Chunk& chunk, Chunk::State state, int device, std::uint64_t pins, bool dirty,
+                    bool shared = false) {
+  chunk.word.store(ChunkWord::make(state, device, pins, dirty, shared).value, std::memory_order_release);
 }
 
 }  // namespace holdall

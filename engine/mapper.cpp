@@ -35,9 +35,10 @@ vmm::Status Mapper::map(std::byte* at, Bytes bytes, vmm::Frame frame) {
   return call(map_, [&] { return driver_.map(at, bytes, frame); });
 }
 
-vmm::Status Mapper::set_access(std::byte* at, Bytes bytes, vmm::Place place) {
+vmm::Status Mapper::set_access(std::byte* at, Bytes bytes, vmm::Place place, bool shared) {
   if (place.kind == vmm::Place::device)
     return call(set_access_, [&] {
+      if (!shared) return driver_.set_access(at, bytes, {{place, vmm::Protection::read_write}});
       return driver_.set_access(at, bytes, std::span<const vmm::Grant>(on_device_[static_cast<std::size_t>(place.index)]));
     });
   on_host_.back().to.index = place.index;

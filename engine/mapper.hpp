@@ -16,8 +16,9 @@ class Mapper {
   Mapper(vmm::Driver& driver, int devices);
 
   [[nodiscard]] vmm::Status map(std::byte* at, Bytes bytes, vmm::Frame frame);
-  // Grants access on memory of `place` to every device that reaches it, and to the CPU for host memory.
-  [[nodiscard]] vmm::Status set_access(std::byte* at, Bytes bytes, vmm::Place place);
+  // Grants access on memory of `place`: a device's own to that device, or, to be `shared`, to every device that reaches it
+  // as well (40 us more on an H200, so not before another asks); the host's to every device and the CPU.
+  [[nodiscard]] vmm::Status set_access(std::byte* at, Bytes bytes, vmm::Place place, bool shared = false);
   [[nodiscard]] vmm::Status unmap(std::byte* at, Bytes bytes);
 
   DriverCalls maps() const { return map_.so_far(); }

@@ -123,9 +123,15 @@ Pager::Pager(std::unique_ptr<vmm::Driver> driver, const Config& config)
   for (int i = 0; i < config.devices; ++i)
     devices_.push_back(std::make_unique<Device>(
         *driver_, i, budget_of(*driver_, i, config.memory), config.policy));
-  for (int reader = 0; reader < config.devices; ++reader)
-    for (int owner = 0; owner < config.devices; ++owner)
-      reach_.push_back(reader == owner || driver_->can_access_peer(reader, owner));
+  for (int device = 0; device < config.devices; ++device) {
+    Reader& reader = readers_.emplace_back();
+    reader.device = device;
+    for (int owner = 0; owner < config.devices; ++owner) {
+      const bool reached = owner == device || driver_->can_access_peer(device, owner);
+      reader.reached[static_cast<std::size_t>(owner)] = reached;
+      all_reach_ &= reached;
+    }
+  }
   for (auto& device : devices_)
     for (int peer = 0; peer < config.devices; ++peer)
       if (peer != device->index && driver_->can_access_peer(device->index, peer) &&
@@ -225,20 +231,16 @@ LeaseRecord* Pager::acquire(Stream stream, std::span<const Access> accesses) {
     std::size_t n = 0;
     std::uint64_t in_run = 0;
     bool all_there = true;
+    const Reader& reader = readers_[static_cast<std::size_t>(use.device())];
     self.pinning.store(true, std::memory_order_relaxed);
     for (; n < needs.size() && all_there; ++n) {
       const Need& need = needs[n];
       const Where where = need.kind == Access::in_place ? Where::anywhere : Where::resident;
       for (in_run = 0; in_run < need.run.count; ++in_run) {
         Chunk& chunk = need.range->table[need.run.first + in_run];
-        const ChunkWord word = try_pin(chunk, writes(need.kind), where);
+        const ChunkWord word = try_pin(chunk, writes(need.kind), where, reader);
         all_there = word.state() != Chunk::cold;
         if (!all_there) break;
-        if (word.state() == Chunk::resident && !reaches(use.device(), word.device())) {
-          all_there = false;
-          ++in_run;  // pinned, and let go below
-          break;
-        }
         auto& ticket = behind[static_cast<std::size_t>(word.device())];
         ticket = std::max(ticket, chunk.ready.load(std::memory_order_relaxed));
       }
@@ -342,20 +344,15 @@ std::vector<Pager::PinnedPart> Pager::pin_resident(StreamUse& use, std::vector<N
   std::vector<Need> missing;
   std::vector<std::uint64_t> behind(devices_.size(), 0);
   Bytes bytes = 0;
+  const Reader& reader = readers_[static_cast<std::size_t>(use.device())];
   ThreadLeases& self = this_thread_leases();
   self.pinning.store(true, std::memory_order_relaxed);
   for (const Need& need : needs) {
     const Where where = need.kind == Access::in_place ? Where::anywhere : Where::resident;
     for (std::uint64_t i = need.run.first; i < need.run.first + need.run.count; ++i) {
       Chunk& chunk = need.range->table[i];
-      const ChunkWord word = try_pin(chunk, writes(need.kind), where);
-      const bool out_of_reach =
-          word.state() == Chunk::resident && !reaches(use.device(), word.device());
-      if (out_of_reach) {
-        unpin(chunk);
-        uses_.note_unpin();
-      }
-      if (out_of_reach || word.state() == Chunk::cold) {
+      const ChunkWord word = try_pin(chunk, writes(need.kind), where, reader);
+      if (word.state() == Chunk::cold) {
         append(missing, need, i);
         continue;
       }

@@ -168,6 +168,7 @@ class Pager {
     bool ahead = false;                 // nobody asked for it yet
     bool was_host_mapped = false;
     bool granted = false;
+    bool shared = false;                // granted to all that reach it, since one of them asks
   };
   struct WriteBack {
     RangeState* range = nullptr;
@@ -213,9 +214,9 @@ class Pager {
   Bytes within_reach(int device) const;
   void fail_endless(Pending& pending);
   void order(StreamUse& use, std::span<const std::uint64_t> behind);
-  // Whether kernels of device `reader` may touch frames of device `owner`.
+  // Whether kernels of device `reader` may be granted frames of device `owner`.
   bool reaches(int reader, int owner) const {
-    return reader == owner || reach_[static_cast<std::size_t>(reader * devices() + owner)];
+    return readers_[static_cast<std::size_t>(reader)].reached[static_cast<std::size_t>(owner)];
   }
   bool drop_step(RangeState& range);
   bool flush_step(RangeState& range);
@@ -235,6 +236,7 @@ class Pager {
   void complete(Pending& pending);
   void give_contents_back(const Pending& pending) noexcept;
   bool leave_out_of_reach(std::span<const Need> needs, int device);
+  void share(std::span<const Need> needs, int device);
   void read_ahead(std::span<const Incoming> incoming, int device);
   bool serve_prefetch();
   void bring_ahead(std::span<const Resident> chunks, int device);
@@ -286,7 +288,8 @@ class Pager {
   StreamUses uses_;
   Mapper mapper_;
   std::vector<std::unique_ptr<Device>> devices_;
-  std::vector<bool> reach_;  // [reader][owner]
+  std::vector<Reader> readers_;  // [device]
+  bool all_reach_ = true;        // each device every other
   AccessLog log_;
   std::unique_ptr<TraceWriter> trace_;
   std::unique_ptr<Timeline> timeline_;

@@ -77,7 +77,7 @@ void Pager::take_back(const Victim& victim) {
   if (victim.ticket) (void)device_at(victim.device).out.wait(victim.ticket);
   Chunk& chunk = victim.range->table[victim.chunk];
   const ChunkWord word = ChunkWord::of(chunk);
-  publish(chunk, Chunk::resident, word.device(), 0, word.dirty());
+  publish(chunk, Chunk::resident, word.device(), 0, word.dirty(), word.shared());
   device_at(word.device())
       .policy->inserted(key(*victim.range, victim.chunk),
                         {victim.range->chunk_bytes, word.dirty(), false, Request::never});
@@ -352,7 +352,7 @@ void Pager::leave_for_peers(std::span<Victim> victims) {
       landed = mapper_.map(landing, bytes, frame) == vmm::Status::ok;
       if (landed) {
         // 2. the copy
-        landed = mapper_.set_access(landing, bytes, place) == vmm::Status::ok &&
+        landed = mapper_.set_access(landing, bytes, place, true) == vmm::Status::ok &&
                  driver_->copy(landing, at, bytes, from.out.stream()) == vmm::Status::ok &&
                  from.out.submit(ticket) == vmm::Status::ok &&
                  from.out.wait(ticket) == vmm::Status::ok;
@@ -366,11 +366,11 @@ void Pager::leave_for_peers(std::span<Victim> victims) {
     // 3. the new frame in the old one's place
     if (landed && mapper_.unmap(at, bytes) == vmm::Status::ok) {
       if (mapper_.map(at, bytes, frame) == vmm::Status::ok) {
-        if (mapper_.set_access(at, bytes, place) == vmm::Status::ok) {
+        if (mapper_.set_access(at, bytes, place, true) == vmm::Status::ok) {
           remove_resident(range, victim.chunk, victim.device);
           victim.frame = std::exchange(range.notes[victim.chunk].frame, frame);
           chunk.ready = 0;
-          publish(chunk, Chunk::resident, victim.to_peer, 0, word.dirty());
+          publish(chunk, Chunk::resident, victim.to_peer, 0, word.dirty(), true);
           add_resident(range, victim.chunk, victim.to_peer);
           to.policy->inserted(key(range, victim.chunk), {bytes, word.dirty(), false, Request::never});
           ++from.moved_to_peers;

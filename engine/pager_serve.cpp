@@ -44,6 +44,8 @@ bool Pager::serve(Pending& pending) {
       if (need.kind != Access::in_place) needed += need.run.count * need.range->chunk_bytes;
     if (needed > within_reach(device) && !widen(pending)) throw_too_large(pending);
     if (!leave_out_of_reach(pending.needs, device)) return false;
+    share(pending.needs, device);
+    const Reader& reader = readers_[static_cast<std::size_t>(device)];
     pending.behind.assign(devices_.size(), 0);
     for (const Need& need : pending.needs) {
       if (need.range->dropped)
@@ -51,11 +53,11 @@ bool Pager::serve(Pending& pending) {
       const Where where = need.kind == Access::in_place ? Where::anywhere : Where::resident;
       for (std::uint64_t i = need.run.first; i < need.run.first + need.run.count; ++i) {
         Chunk& chunk = need.range->table[i];
-        ChunkWord word = try_pin(chunk, writes(need.kind), where);
+        ChunkWord word = try_pin(chunk, writes(need.kind), where, reader);
         if (word.state() == Chunk::cold && need.kind == Access::in_place &&
             ChunkWord::of(chunk).state() == Chunk::cold) {
           map_host_frame(*need.range, i);
-          word = try_pin(chunk, false, where);
+          word = try_pin(chunk, false, where, reader);
         }
         if (word.state() != Chunk::cold) {
           auto& ticket = pending.behind[static_cast<std::size_t>(word.device())];
@@ -152,7 +154,7 @@ void Pager::give_contents_back(const Pending& pending) noexcept {
 
 // Takes chunks of `needs` from devices that `device` does not reach. False: one is pinned there.
 bool Pager::leave_out_of_reach(std::span<const Need> needs, int device) {
-  if (std::ranges::find(reach_, false) == reach_.end()) return true;
+  if (all_reach_) return true;
   bool waiting = false;
   uses_.retire(true, waiting);
   std::vector<Victim> victims;
@@ -184,6 +186,30 @@ bool Pager::leave_out_of_reach(std::span<const Need> needs, int device) {
   leave(victims);
   for (Victim& victim : victims) drop_frame(victim);
   return true;
+}
+
+// Grants `device` those chunks of `needs` that are resident on others, neighbours together.
+void Pager::share(std::span<const Need> needs, int device) {
+  if (devices() == 1) return;
+  for (const Need& need : needs) {
+    RangeState& range = *need.range;
+    const auto home_to_share = [&](std::uint64_t i) {  // none: -1
+      const int home = range.notes[i].home - 1;
+      return home != device && !ChunkWord::of(range.table[i]).shared() ? home : -1;
+    };
+    const std::uint64_t end = need.run.first + need.run.count;
+    for (std::uint64_t i = need.run.first, next = i; i < end; i = next) {
+      const int home = home_to_share(i);
+      for (next = i + 1; next < end && home >= 0 && config_.coalesce && home_to_share(next) == home;) ++next;
+      if (home < 0) continue;
+      const vmm::Status status = mapper_.set_access(range.address(i), (next - i) * range.chunk_bytes,
+                                                    {vmm::Place::device, home}, true);
+      if (status != vmm::Status::ok)
+        throw DriverError(status, fmt::format("cannot grant device {} access to chunk {} of '{}' on device {}: {}",
+                                              device, i, range.name, home, vmm::to_string(status)));
+      for (; i < next; ++i) mark_shared(range.table[i]);
+    }
+  }
 }
 
 void Pager::read_ahead(std::span<const Incoming> incoming, int device) {
@@ -345,6 +371,7 @@ bool Pager::take_places(std::vector<Incoming>& incoming, int device, std::vector
         return false;
       }
       in.device = *peer;
+      in.shared = true;
     }
     taken[static_cast<std::size_t>(in.device)] += static_cast<std::int64_t>(bytes);
     in.victims_before = victims.size();
@@ -425,7 +452,7 @@ vmm::Status Pager::grant_access(std::span<Incoming> mapped, bool no_more) {
   const auto grant = [&](std::size_t first, std::size_t count) {
     const Incoming& in = mapped[first];
     return mapper_.set_access(in.range->address(in.chunk), count * in.range->chunk_bytes,
-                              {vmm::Place::device, in.device});
+                              {vmm::Place::device, in.device}, in.shared);
   };
   const auto adjoin = [&](const Incoming& a, const Incoming& b) {
     return config_.coalesce && a.range == b.range && a.chunk + 1 == b.chunk && a.device == b.device;
@@ -645,7 +672,7 @@ void Pager::settle(const Incoming& in, std::uint64_t pins, std::uint64_t lease, 
   in.range->counters.bytes_in += in.copied;
   trace(*in.range, in.chunk, in.device, prefetched ? 4 : static_cast<std::uint8_t>(in.kind), 1, lease,
         now_ns());
-  publish(chunk, Chunk::resident, in.device, pins, dirty);
+  publish(chunk, Chunk::resident, in.device, pins, dirty, in.shared);
 }
 
 }  // namespace holdall

@@ -64,6 +64,7 @@ CudaDriver::CudaDriver(const Library& library) : library_(library) {
 }
 
 CudaDriver::~CudaDriver() {
+  drop_links();
   for (Device& device : devices_)
     if (device.context.load()) library_.DevicePrimaryCtxRelease(device.handle);
 }

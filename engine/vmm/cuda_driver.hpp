@@ -68,6 +68,7 @@ class CudaDriver final : public Driver {
     bool paging = false;
     std::atomic<CUcontext> context = nullptr;
     std::atomic<bool> lost = false;
+    std::atomic<std::uint64_t> linked = 0;  // bit i: device i has a grant that stays
     std::mutex mutex;  // of the first retain, and of `fault`
     std::optional<Fault> fault;
   };
@@ -88,6 +89,8 @@ class CudaDriver final : public Driver {
   Status refuse(Status status, std::string text) const;
   void lose(Device& device, const std::string& text) const;
 
+  void hold_links(std::span<const Grant> to);
+  void drop_links();
   Status retain(int device, CUcontext& context) const;
   int any_device() const;  // for calls that concern no device: one that works, best a used one
   Status home_of(Stream stream, Home& home) const;
@@ -119,11 +122,18 @@ class CudaDriver final : public Driver {
     return in(home, call, body);
   }
 
+  struct Link {
+    std::byte* at = nullptr;
+    bool mapped = false;
+  };
+
   const Library library_;
   mutable std::deque<Device> devices_;
   std::vector<int> numa_nodes_;  // where pinned host memory can be made; empty: nowhere by node
   bool host_frames_ = false;     // host memory of no particular node can be made
   Bytes granularity_ = 0;        // the coarsest of the devices
+  std::mutex links_mutex_;       // guards links_
+  std::vector<Link> links_;
 };
 
 }  // namespace holdall::vmm::cuda
