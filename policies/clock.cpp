@@ -26,6 +26,7 @@ class Clock final : public Policy {
     chunks_.ask(chunk);
     if (!newcomer_first_) return true;
     seam_ = hand_;
+    round_ = false;
     if (!room_.known() || size() < room_.chunks() || counted_ < size()) return true;
     for (Index i = circle_.front(); i != none; i = chunks_[i].next) lower(i, 1);
     return false;
@@ -41,7 +42,10 @@ class Clock final : public Policy {
     const Index i = chunks_.find_offered(chunk);
     if (i == none) return;
     const Index next = size() == 1 ? none : after(i);
-    if (i == hand_) hand_ = next;
+    if (i == hand_) {
+      round_ = next == seam_;
+      hand_ = next;
+    }
     if (i == seam_) seam_ = next;
     if (chunks_[i].count > 0) --counted_;
     circle_.erase(chunks_, i);
@@ -84,8 +88,9 @@ class Clock final : public Policy {
     room_.inserted(request.bytes, size() + 1);
     i = chunks_.add({{}, chunk, 0});
     circle_.insert_before(chunks_, newcomer_first_ && seam_ != none ? seam_ : hand_, i);
-    if (hand_ == none) hand_ = i;
+    if (hand_ == none || (round_ && hand_ == seam_)) hand_ = i;
     seam_ = none;
+    round_ = false;
   }
 
   Index size() const { return static_cast<Index>(chunks_.size()); }
@@ -101,9 +106,10 @@ class Clock final : public Policy {
   Index counted_ = 0;  // chunks with a count above 0
   Room room_;
   Known<Node> chunks_;
-  List circle_;        // its end meets its front
-  Index hand_ = none;  // none if the circle is empty
-  Index seam_ = none;  // where the hand was when the newcomer was asked for; none once it is in
+  List circle_;         // its end meets its front
+  Index hand_ = none;   // none if the circle is empty
+  Index seam_ = none;   // where the hand was when the newcomer was asked for; none once it is in
+  bool round_ = false;  // the hand came back to there since
 };
 
 }  // namespace

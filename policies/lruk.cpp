@@ -1,18 +1,14 @@
 // LRU-K: evicts the chunk whose K-th last use is longest ago; those used less than K times go
 // first, in order of last use. O'Neil, O'Neil and Weikum, "The LRU-K page replacement algorithm for
 // database disk buffering", SIGMOD 1993.
-//   k=N                         uses looked back on, 1 to 16 (2); 1 is LRU
-//   correlated=N                uses of a chunk within N requests of its last count as one, and it
-//                               is not evicted as long as there is another (0)
-//   retained=N                  requests for which the uses of an evicted chunk are remembered
-//                               after its last (8 times the chunks that fit)
-//   variant=paper|webcachesim   the latter remembers no evicted chunk, and judges the newcomer with
-//                               the others: it is not admitted if all of them were used K times
-//                               (paper)
+//   k=N            uses looked back on, 1 to 16 (2); 1 is LRU
+//   correlated=N   uses of a chunk within N requests of its last count as one, and it is not
+//   evicted
+//                  as long as there is another (0)
+//   retained=N     requests for which the uses of an evicted chunk are remembered after its last
+//                  (8 times the chunks that fit); with 0 this is webcachesim's LRU-K
 // A step takes O(log n).
 #include <algorithm>
-#include <array>
-#include <limits>
 #include <vector>
 
 #include "policies/built_in.hpp"
@@ -30,7 +26,6 @@ class LruK final : public Policy {
     std::size_t k;
     std::uint64_t correlated;
     std::uint64_t retained;  // requests; `by_room` for so many times the chunks that fit
-    bool bypass;
   };
   static constexpr std::uint64_t by_room = ~std::uint64_t{0};
 
@@ -38,10 +33,7 @@ class LruK final : public Policy {
 
   bool admit(Key chunk, const Request&) override {
     chunks_.ask(chunk);
-    const bool full = room_.known() && resident_ >= room_.chunks();
-    if (!options_.bypass || !full || seldom_ > 0 || options_.k == 1) return true;
-    ++now_;
-    return false;
+    return true;
   }
   void inserted(Key chunk, const Request& request) override {
     use(chunk, chunks_.find_asked(chunk), request);
@@ -56,7 +48,6 @@ class LruK final : public Policy {
     if (chunks_[i].gone) return forget(i);
     order_.erase(chunks_, i);
     --resident_;
-    if (rank(i).kth == 0) --seldom_;
     if (why == Left::dropped || options_.retained == 0) return chunks_.drop(i);
     chunks_[i].gone = true;
     gone_.push_back(chunks_, i);
@@ -109,7 +100,6 @@ class LruK final : public Policy {
     }
     push(i, 0);
     order_.insert(chunks_, i, rank(i));
-    if (rank(i).kth == 0) ++seldom_;
     while (!gone_.empty() && !retained(gone_.front())) forget(gone_.front());
   }
 
@@ -119,9 +109,7 @@ class LruK final : public Policy {
       node.last = now_;
       return;
     }
-    if (rank(i).kth == 0) --seldom_;
     push(i, node.last - uses(i)[0]);
-    if (rank(i).kth == 0) ++seldom_;
     order_.update(chunks_, i, rank(i));
   }
 
@@ -145,7 +133,6 @@ class LruK final : public Policy {
   const Options options_;
   std::uint64_t now_ = 0;  // requests
   std::size_t resident_ = 0;
-  std::size_t seldom_ = 0;  // resident chunks used less than K times
   Room room_;
   Known<Node> chunks_;
   std::vector<std::uint64_t> uses_;  // K for each node
@@ -156,13 +143,10 @@ class LruK final : public Policy {
 }  // namespace
 
 std::unique_ptr<Policy> make_lruk(Parameters& parameters) {
-  constexpr std::array<std::string_view, 2> variants = {"paper", "webcachesim"};
   LruK::Options options{};
-  options.bypass = parameters.choice("variant", "paper", variants) == "webcachesim";
   options.k = parameters.count("k", 2, 1, 16);
   options.correlated = parameters.count("correlated", 0, 0, 1ull << 40);
-  options.retained =
-      parameters.count("retained", options.bypass ? 0 : LruK::by_room, 0, LruK::by_room);
+  options.retained = parameters.count("retained", LruK::by_room, 0, LruK::by_room);
   return std::make_unique<LruK>(options);
 }
 

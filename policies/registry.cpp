@@ -33,9 +33,7 @@ struct Registry {
         policies::make_lirs}},
       {"lru", {"longest unused", policies::make_lru}},
       {"lruk",
-       {"longest since the K-th last use; k=N (2), correlated=N, retained=N, "
-        "variant=paper|webcachesim",
-        policies::make_lruk}},
+       {"longest since the K-th last use; k=N (2), correlated=N, retained=N", policies::make_lruk}},
       {"mru", {"used last", policies::make_mru}},
       {"random", {"any; seed=N (0)", policies::make_random}},
       {"s3fifo",
