@@ -16,6 +16,7 @@ inline constexpr auto no_chunk = [](Key) { return false; };
 
 struct Replay {
   std::size_t misses = 0;
+  std::size_t turned_away = 0;  // misses that were not admitted
   std::vector<Key> evicted;  // in order
 };
 
@@ -34,7 +35,10 @@ inline Replay replay(Policy& policy, std::span<const Key> trace, std::size_t cap
       continue;
     }
     ++result.misses;
-    if (!policy.admit(key, {})) continue;
+    if (!policy.admit(key, {})) {
+      ++result.turned_away;
+      continue;
+    }
     if (size == capacity) {
       const std::optional<Key> victim = policy.victim(any);
       if (!victim || static_cast<std::uint64_t>(*victim) > last ||
