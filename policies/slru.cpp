@@ -24,7 +24,9 @@ namespace {
 class Slru final : public Policy {
  public:
   Slru(bool where_room_is, std::size_t segments, double probation)
-      : where_room_is_(where_room_is), probation_(probation), segments_(segments) {}
+      : where_room_is_(where_room_is), probation_(probation), segments_(segments), most_(segments) {
+    share();
+  }
 
   bool admit(Key chunk, const Request&) override {
     chunks_.ask(chunk);
@@ -47,6 +49,7 @@ class Slru final : public Policy {
 
   std::optional<Key> victim(const MayEvict& may) override {
     room_.pressed(resident_);
+    share();
     for (Queue& segment : segments_)
       if (const Index i = segment.probable(chunks_, may); i != none) return chunks_.offer(i);
     for (Queue& segment : segments_)
@@ -54,7 +57,10 @@ class Slru final : public Policy {
     return std::nullopt;
   }
 
-  void resize(std::uint64_t capacity) override { room_.resize(capacity); }
+  void resize(std::uint64_t capacity) override {
+    room_.resize(capacity);
+    share();
+  }
 
  private:
   struct Node : Link {
@@ -62,24 +68,37 @@ class Slru final : public Policy {
     std::uint32_t segment;
   };
 
-  // How many chunks segment `s` may have. The lowest has one at least, then the next, and so on.
-  std::size_t most(std::size_t s) const {
-    if (s > 0) return upper(s);
-    std::size_t above = 0;
-    for (std::size_t u = 1; u < segments_.size(); ++u) above += upper(u);
-    return room_.chunks() - std::min(room_.chunks() - 1, above);
+  // Shares the room out anew if it has changed. The lowest segment has one chunk at least, then the
+  // next, and so on.
+  void share() {
+    const std::size_t fit = room_.chunks(), upper = segments_.size() - 1;
+    if (fit == shared_) return;
+    shared_ = fit;
+    most_[0] = fit;
+    for (std::size_t s = 1; s <= upper; ++s) {
+      const double part = (1 - probation_) / static_cast<double>(upper);
+      most_[s] = std::min(s < fit ? room_.part(part) : 0, most_[0] - 1);
+      most_[0] -= most_[s];
+    }
+    fall(upper);
   }
-  std::size_t upper(std::size_t s) const {
-    if (s >= room_.chunks()) return 0;
-    return room_.part((1 - probation_) / static_cast<double>(segments_.size() - 1));
+  // Lets down what the segments up to `top` have too many of.
+  void fall(std::size_t top) {
+    for (std::size_t over = top; over > 0; --over)
+      while (segments_[over].size() > most_[over]) {
+        const Index falls = segments_[over].front();
+        segments_[over].erase(chunks_, falls);
+        enter(over - 1, falls);
+      }
   }
 
   void use(Key chunk, Index i, const Request& request) {
     if (i == none) {
       room_.inserted(request.bytes, ++resident_);
+      share();
       std::size_t s = 0;
       if (where_room_is_)
-        while (s < segments_.size() && segments_[s].size() >= most(s)) ++s;
+        while (s < segments_.size() && segments_[s].size() >= most_[s]) ++s;
       enter(s < segments_.size() ? s : 0, chunks_.add({{}, chunk, 0}));
       return;
     }
@@ -87,12 +106,7 @@ class Slru final : public Policy {
     if (s + 1 == segments_.size()) return segments_[s].move_to_back(chunks_, i);
     segments_[s].erase(chunks_, i);
     enter(s + 1, i);
-    for (std::size_t over = s + 1; over > 0 && segments_[over].size() > most(over); --over)
-      while (segments_[over].size() > most(over)) {
-        const Index falls = segments_[over].front();
-        segments_[over].erase(chunks_, falls);
-        enter(over - 1, falls);
-      }
+    fall(s + 1);
   }
   void enter(std::size_t s, Index i) {
     chunks_[i].segment = static_cast<std::uint32_t>(s);
@@ -104,7 +118,9 @@ class Slru final : public Policy {
   std::size_t resident_ = 0;
   Room room_;
   Known<Node> chunks_;
-  std::vector<Queue> segments_;  // lowest first, each least recently used first
+  std::vector<Queue> segments_;    // lowest first, each least recently used first
+  std::vector<std::size_t> most_;  // chunks that each may have
+  std::size_t shared_ = 0;         // room for so many chunks has been shared out
 };
 
 }  // namespace
