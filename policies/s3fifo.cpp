@@ -52,6 +52,7 @@ class S3Fifo final : public Policy {
       if (why == Left::evicted) {
         node.where = Where::ghost;
         ghosts_.push_back(chunks_, i);
+        if (options_.by_small) trim();
         return;
       }
     } else if (node.where == Where::main) {
@@ -121,6 +122,11 @@ class S3Fifo final : public Policy {
       chunks_[i].hits = 0;
       main_.push_back(chunks_, i);
     }
+    trim();
+  }
+
+  // Before or after a ghost that is asked for has left: the variants differ.
+  void trim() {
     for (const std::size_t most = room_.part(options_.ghost); ghosts_.size() > most;) {
       const Index oldest = ghosts_.front();
       ghosts_.erase(chunks_, oldest);

@@ -190,11 +190,12 @@ class NaiveS3Fifo : public NaiveRoom {
     came(small_.size() + main_.size() + 1);
     (take(ghosts_, key) ? main_ : small_).push_back(key);
     hits_[key] = 0;
-    while (ghosts_.size() > part(0.9)) ghosts_.pop_front();
+    forget();
   }
   void removed(Key key, Left why) override {
     if (why == Left::dropped) take(ghosts_, key);
     if (take(small_, key) && why == Left::evicted) ghosts_.push_back(key);
+    if (by_small_) forget();
     take(main_, key);
   }
   std::optional<Key> victim(const MayEvict& may) override {
@@ -219,6 +220,10 @@ class NaiveS3Fifo : public NaiveRoom {
   }
 
  private:
+  void forget() {
+    while (ghosts_.size() > part(0.9)) ghosts_.pop_front();
+  }
+
   bool by_small_;
   int promote_;
   Row small_, main_, ghosts_;
