@@ -5,6 +5,7 @@
 #include <string>
 
 #include "policies/registry.hpp"
+#include "tests/policies/naive_arc.hpp"
 #include "tests/policies/naive_queues.hpp"
 #include "tests/policies/naive_recency.hpp"
 #include "tests/policies/replay.hpp"
