@@ -13,7 +13,6 @@
 // chunk may go, LIR chunks are asked in the order of a clock. Good at sweeps: the LIR chunks stay.
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "policies/built_in.hpp"
 #include "policies/queues.hpp"

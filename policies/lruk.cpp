@@ -3,8 +3,7 @@
 // database disk buffering", SIGMOD 1993.
 //   k=N            uses looked back on, 1 to 16 (2); 1 is LRU
 //   correlated=N   uses of a chunk within N requests of its last count as one, and it is not
-//   evicted
-//                  as long as there is another (0)
+//                  evicted so soon if another may go; the order is exact up to 64 (0)
 //   retained=N     requests for which the uses of an evicted chunk are remembered after its last
 //                  (8 times the chunks that fit); with 0 this is webcachesim's LRU-K
 // A step takes O(log n).

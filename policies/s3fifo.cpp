@@ -3,10 +3,10 @@
 // asked for while remembered enters the main queue at once; at the end of that, a chunk that was
 // used goes round again. Yang, Zhang, Qiu, Yue and Rashmi, "FIFO queues are all you need for cache
 // eviction", SOSP 2023.
-//   variant=lcs|caffeine   victims come from the main queue if it is above its share, from the
-//   small
-//                          one otherwise (lcs), or from the small queue if it has reached its
-//                          share, from the main one otherwise (caffeine) (lcs)
+//   variant=lcs|caffeine   victims come from the main queue if it is above its share, else from the
+//                          small one (lcs); or from the small queue if it has its share, else from
+//                          the main one, and a new ghost drives out the oldest even if that is the
+//                          chunk asked for (caffeine) (lcs)
 //   small=F                share of the small queue; the main queue has the rest (0.1)
 //   ghost=F                chunks remembered, as a share of those that fit (0.9)
 //   promote=N              hits that take a chunk from the small queue to the main one (2)
