@@ -8,6 +8,7 @@
 namespace {
 
 using holdall::Key;
+using holdall::Left;
 
 constexpr std::uint64_t chunks = 100'000;
 

@@ -8,11 +8,20 @@
 
 namespace holdall::policies {
 
+std::unique_ptr<Policy> make_2q(Parameters& parameters);
+std::unique_ptr<Policy> make_arc(Parameters& parameters);
+std::unique_ptr<Policy> make_car(Parameters& parameters);
 std::unique_ptr<Policy> make_clock(Parameters& parameters);
+std::unique_ptr<Policy> make_clockpro(Parameters& parameters);
 std::unique_ptr<Policy> make_fifo(Parameters& parameters);
 std::unique_ptr<Policy> make_lfu(Parameters& parameters);
+std::unique_ptr<Policy> make_lirs(Parameters& parameters);
 std::unique_ptr<Policy> make_lru(Parameters& parameters);
+std::unique_ptr<Policy> make_lruk(Parameters& parameters);
 std::unique_ptr<Policy> make_mru(Parameters& parameters);
 std::unique_ptr<Policy> make_random(Parameters& parameters);
+std::unique_ptr<Policy> make_s3fifo(Parameters& parameters);
+std::unique_ptr<Policy> make_sieve(Parameters& parameters);
+std::unique_ptr<Policy> make_slru(Parameters& parameters);
 
 }  // namespace holdall::policies

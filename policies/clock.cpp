@@ -1,14 +1,17 @@
 // CLOCK: the chunks stand in a circle, a hand goes round. A hit raises a chunk's count, the hand
 // lowers the counts that it passes and takes the first chunk whose count is 0. With one bit this is
 // second chance: Corbato, "A paging experiment with the Multics system", 1968.
-//   bits=N   width of the count, 1 to 8 (1)
-// Newcomers have count 0 and stand just behind the hand. A chunk that may not be evicted is passed
-// like any other, and keeps its place.
+//   bits=N                 width of the count, 1 to 8 (1)
+//   variant=lcs|caffeine   a newcomer, with count 0, stands just behind the hand once that has gone
+//                          to the victim (lcs), or where it was before it went; if it would come
+//                          round to the newcomer again, that is not admitted (caffeine) (lcs)
+// A chunk that may not be evicted is passed like any other, and keeps its place.
 #include <algorithm>
+#include <array>
 
 #include "policies/built_in.hpp"
-#include "policies/list.hpp"
-#include "policies/slab.hpp"
+#include "policies/queues.hpp"
+#include "policies/room.hpp"
 
 namespace holdall::policies {
 
@@ -16,23 +19,35 @@ namespace {
 
 class Clock final : public Policy {
  public:
-  explicit Clock(unsigned bits) : most_((1u << bits) - 1) {}
+  Clock(unsigned bits, bool newcomer_first)
+      : most_((1u << bits) - 1), newcomer_first_(newcomer_first) {}
 
-  void inserted(Key chunk, const Request&) override {
-    if (const Index i = chunks_.find(chunk); i != none) {
-      if (chunks_[i].count < most_) ++chunks_[i].count;
-      return;
-    }
-    const Index i = chunks_.add({{}, chunk, 0});
-    circle_.insert_before(chunks_, hand_, i);
-    if (hand_ == none) hand_ = i;
+  bool admit(Key chunk, const Request&) override {
+    chunks_.ask(chunk);
+    if (!newcomer_first_) return true;
+    seam_ = hand_;
+    round_ = false;
+    if (!room_.known() || size() < room_.chunks() || counted_ < size()) return true;
+    for (Index i = circle_.front(); i != none; i = chunks_[i].next) lower(i, 1);
+    return false;
   }
-  void accessed(Key chunk, const Request& request) override { inserted(chunk, request); }
+  void inserted(Key chunk, const Request& request) override {
+    use(chunk, chunks_.find_asked(chunk), request);
+  }
+  void accessed(Key chunk, const Request& request) override {
+    use(chunk, chunks_.find(chunk), request);
+  }
 
   void removed(Key chunk, Left) override {
-    const Index i = chunks_.find(chunk);
+    const Index i = chunks_.find_offered(chunk);
     if (i == none) return;
-    if (i == hand_) hand_ = chunks_.size() == 1 ? none : after(i);
+    const Index next = size() == 1 ? none : after(i);
+    if (i == hand_) {
+      round_ = next == seam_;
+      hand_ = next;
+    }
+    if (i == seam_) seam_ = next;
+    if (chunks_[i].count > 0) --counted_;
     circle_.erase(chunks_, i);
     chunks_.drop(i);
   }
@@ -41,6 +56,7 @@ class Clock final : public Policy {
   std::optional<Key> victim(const MayEvict& may) override {
     // 1. Find where the hand will stop: at the first of the least count. Nothing changes if
     // nowhere.
+    room_.pressed(size());
     Index stop = none;
     for (Index i = hand_, left = size(); left > 0; i = after(i), --left) {
       if ((stop == none || chunks_[i].count < chunks_[stop].count) && may(chunks_[i].key)) stop = i;
@@ -52,8 +68,10 @@ class Clock final : public Policy {
     if (const unsigned rounds = chunks_[stop].count; rounds > 0)
       for (Index i = circle_.front(); i != none; i = chunks_[i].next) lower(i, rounds);
     for (; hand_ != stop; hand_ = after(hand_)) lower(hand_, 1);
-    return chunks_[stop].key;
+    return chunks_.offer(stop);
   }
+
+  void resize(std::uint64_t capacity) override { room_.resize(capacity); }
 
  private:
   struct Node : Link {
@@ -61,20 +79,46 @@ class Clock final : public Policy {
     unsigned count;
   };
 
+  void use(Key chunk, Index i, const Request& request) {
+    if (i != none) {
+      if (chunks_[i].count == 0) ++counted_;
+      if (chunks_[i].count < most_) ++chunks_[i].count;
+      return;
+    }
+    room_.inserted(request.bytes, size() + 1);
+    i = chunks_.add({{}, chunk, 0});
+    circle_.insert_before(chunks_, newcomer_first_ && seam_ != none ? seam_ : hand_, i);
+    if (hand_ == none || (round_ && hand_ == seam_)) hand_ = i;
+    seam_ = none;
+    round_ = false;
+  }
+
   Index size() const { return static_cast<Index>(chunks_.size()); }
   Index after(Index i) const { return chunks_[i].next == none ? circle_.front() : chunks_[i].next; }
-  void lower(Index i, unsigned by) { chunks_[i].count -= std::min(chunks_[i].count, by); }
+  void lower(Index i, unsigned by) {
+    if (chunks_[i].count == 0) return;
+    chunks_[i].count -= std::min(chunks_[i].count, by);
+    if (chunks_[i].count == 0) --counted_;
+  }
 
   const unsigned most_;
-  Chunks<Node> chunks_;
-  List circle_;        // its end meets its front
-  Index hand_ = none;  // none if the circle is empty
+  const bool newcomer_first_;
+  Index counted_ = 0;  // chunks with a count above 0
+  Room room_;
+  Known<Node> chunks_;
+  List circle_;         // its end meets its front
+  Index hand_ = none;   // none if the circle is empty
+  Index seam_ = none;   // where the hand was when the newcomer was asked for; none once it is in
+  bool round_ = false;  // the hand came back to there since
 };
 
 }  // namespace
 
 std::unique_ptr<Policy> make_clock(Parameters& parameters) {
-  return std::make_unique<Clock>(static_cast<unsigned>(parameters.count("bits", 1, 1, 8)));
+  constexpr std::array<std::string_view, 2> variants = {"lcs", "caffeine"};
+  const bool newcomer_first = parameters.choice("variant", "lcs", variants) == "caffeine";
+  return std::make_unique<Clock>(static_cast<unsigned>(parameters.count("bits", 1, 1, 8)),
+                                 newcomer_first);
 }
 
 }  // namespace holdall::policies

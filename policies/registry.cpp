@@ -18,13 +18,31 @@ struct Entry {
 struct Registry {
   std::mutex mutex;  // guards entries
   std::map<std::string, Entry, std::less<>> entries = {
-      {"clock", {"second chance; bits=N: width of the use count (1)", policies::make_clock}},
+      {"2q", {"newcomers' queue, then least recent of the hot; in=F, out=F", policies::make_2q}},
+      {"arc", {"adapts to recency and frequency; variant=real|integer", policies::make_arc}},
+      {"car", {"arc with clocks", policies::make_car}},
+      {"clock",
+       {"second chance; bits=N: width of the use count (1), variant=lcs|caffeine",
+        policies::make_clock}},
+      {"clockpro", {"lirs with clocks; least=F, most=F, ghost=F", policies::make_clockpro}},
       {"fifo", {"longest resident", policies::make_fifo}},
       {"lfu",
        {"fewest uses; halflife=N: halve the counts every N uses (never)", policies::make_lfu}},
+      {"lirs",
+       {"longest time between the last two uses; hir=F, variant=lcs|caffeine",
+        policies::make_lirs}},
       {"lru", {"longest unused", policies::make_lru}},
+      {"lruk",
+       {"longest since the K-th last use; k=N (2), correlated=N, retained=N", policies::make_lruk}},
       {"mru", {"used last", policies::make_mru}},
       {"random", {"any; seed=N (0)", policies::make_random}},
+      {"s3fifo",
+       {"first in, first out in two queues; small=F, ghost=F, promote=N, variant=lcs|caffeine",
+        policies::make_s3fifo}},
+      {"sieve", {"oldest that was not used since the hand passed", policies::make_sieve}},
+      {"slru",
+       {"segments of least recent; segments=N, probation=F, variant=lcs|caffeine",
+        policies::make_slru}},
   };
 };
 
@@ -33,7 +51,13 @@ Registry& registry() {
   return all;
 }
 
-std::string quoted(std::string_view word) { return "'" + std::string(word) + "'"; }
+// Not by +, in which GCC 12 sees an overlap that cannot be.
+std::string quoted(std::string_view word) {
+  std::string text = "'";
+  text += word;
+  text += '\'';
+  return text;
+}
 
 // "no policy 'lur'. Did you mean 'lru'? There are ..."
 std::string unknown(std::string_view kind, std::string_view word,

@@ -36,6 +36,7 @@ void run(Policy& policy, std::vector<bool>& resident, std::mt19937_64& random, i
       policy.accessed(Key{n}, {});
       continue;
     }
+    policy.admit(Key{n}, {});
     if (size == 1000) {
       const Key victim = policy.victim(any).value();
       policy.removed(victim, Left::evicted);
@@ -49,8 +50,11 @@ void run(Policy& policy, std::vector<bool>& resident, std::mt19937_64& random, i
 }
 
 TEST(Allocation, NoneOnceWarm) {
-  for (const char* spec : {"clock", "fifo", "lfu:halflife=5000", "lru", "mru", "random"}) {
+  for (const char* spec :
+       {"2q", "arc", "car", "clock", "clockpro", "fifo", "lfu:halflife=5000", "lirs", "lru", "lruk",
+        "mru", "random", "s3fifo", "sieve", "slru"}) {
     const auto policy = make_policy(spec);
+    policy->resize(1000);
     std::vector<bool> resident(2000);
     std::mt19937_64 random(4);
     run(*policy, resident, random, 100'000);

@@ -5,6 +5,9 @@
 #include <string>
 
 #include "policies/registry.hpp"
+#include "tests/policies/naive_arc.hpp"
+#include "tests/policies/naive_queues.hpp"
+#include "tests/policies/naive_recency.hpp"
 #include "tests/policies/replay.hpp"
 
 namespace holdall {
@@ -14,6 +17,11 @@ struct Pair {
   std::string spec;
   std::function<std::unique_ptr<Policy>()> naive;
 };
+
+template <class P, class... Arguments>
+std::function<std::unique_ptr<Policy>()> naive(Arguments... arguments) {
+  return [=] { return std::make_unique<P>(arguments...); };
+}
 
 std::vector<Pair> pairs() {
   return {
@@ -27,6 +35,27 @@ std::vector<Pair> pairs() {
       {"clock", [] { return naive_clock(1); }},
       {"clock:bits=2", [] { return naive_clock(2); }},
       {"clock:bits=8", [] { return naive_clock(8); }},
+      {"clock:variant=caffeine", naive<NaiveClock>(1, true)},
+      {"clock:bits=2,variant=caffeine", naive<NaiveClock>(3, true)},
+      {"sieve", naive<NaiveSieve>()},
+      {"2q", naive<Naive2q>(0.25, 0.5)},
+      {"2q:in=0.5,out=2", naive<Naive2q>(0.5, 2.0)},
+      {"slru", naive<NaiveSlru>(true, 4, 0.25)},
+      {"slru:segments=2,probation=0.2", naive<NaiveSlru>(true, 2, 0.2)},
+      {"slru:variant=caffeine", naive<NaiveSlru>(false, 2, 0.2)},
+      {"s3fifo", naive<NaiveS3Fifo>(false, 2)},
+      {"s3fifo:promote=1", naive<NaiveS3Fifo>(false, 1)},
+      {"s3fifo:variant=caffeine", naive<NaiveS3Fifo>(true, 2)},
+      {"arc", naive<NaiveArc>(false, false)},
+      {"arc:variant=integer", naive<NaiveArc>(false, true)},
+      {"car", naive<NaiveArc>(true, true)},
+      {"lirs", naive<NaiveLirs>(0.01, false)},
+      {"lirs:hir=0.25", naive<NaiveLirs>(0.25, false)},
+      {"lirs:variant=caffeine", naive<NaiveLirs>(0.01, true)},
+      {"clockpro", naive<NaiveClockPro>()},
+      {"lruk", naive<NaiveLruK>(2u, 0u, std::nullopt)},
+      {"lruk:retained=0", naive<NaiveLruK>(2u, 0u, 0u)},
+      {"lruk:k=3,correlated=4,retained=50", naive<NaiveLruK>(3u, 4u, 50u)},
   };
 }
 
@@ -72,6 +101,11 @@ TEST_P(Naive, GivesTheSameVictimsWhenSomeMayNotGo) {
   const auto mine = make_policy(GetParam().spec);
   const auto its = GetParam().naive();
   for (int i = 0; i < 20'000; ++i) {
+    if (random() % 500 == 0) {
+      const std::uint64_t capacity = 1 + random() % 48;
+      mine->resize(capacity);
+      its->resize(capacity);
+    }
     const Key key{random() % 48};
     switch (random() % 4) {
       case 0:
@@ -92,10 +126,12 @@ TEST_P(Naive, GivesTheSameVictimsWhenSomeMayNotGo) {
         its->removed(*victim, Left::evicted);
         break;
       }
-      case 3:
+      default: {
         if (random() % 4 != 0) break;
-        mine->removed(key, Left::evicted);
-        its->removed(key, Left::evicted);
+        const Left why = random() % 2 == 0 ? Left::evicted : Left::dropped;
+        mine->removed(key, why);
+        its->removed(key, why);
+      }
     }
   }
 }

@@ -60,17 +60,36 @@ class NaiveOrder : public Policy {
   std::vector<Chunk> chunks_;
 };
 
-// The circle as a queue: the hand takes the front, and puts it at the back where it stays.
+// The circle as a queue: the hand takes the front, and puts it at the back where it stays. With
+// `newcomer_first`, the one who asks for room stands in the queue meanwhile.
 class NaiveClock : public Policy {
  public:
-  explicit NaiveClock(int most) : most_(most) {}
+  explicit NaiveClock(int most, bool newcomer_first = false)
+      : most_(most), newcomer_first_(newcomer_first) {}
+
+  bool admit(Key key, const Request&) override {
+    if (!newcomer_first_) return true;
+    std::erase_if(queue_, [&](const auto& c) { return c.first == newcomer_; });
+    newcomer_.reset();
+    const bool full = capacity_ != 0 && queue_.size() >= capacity_;
+    if (full && std::all_of(queue_.begin(), queue_.end(), [](auto& c) { return c.second > 0; })) {
+      for (auto& c : queue_) --c.second;
+      return false;
+    }
+    newcomer_ = key;
+    queue_.push_back({key, 0});
+    return true;
+  }
+  void resize(std::uint64_t capacity) override { capacity_ = capacity; }
 
   void inserted(Key key, const Request&) override {
     for (auto& [k, count] : queue_)
       if (k == key) {
-        count = std::min(count + 1, most_);
+        if (newcomer_ != key) count = std::min(count + 1, most_);
+        newcomer_.reset();
         return;
       }
+    newcomer_.reset();
     queue_.push_back({key, 0});
   }
   void accessed(Key key, const Request& request) override { inserted(key, request); }
@@ -78,11 +97,12 @@ class NaiveClock : public Policy {
     std::erase_if(queue_, [&](const auto& c) { return c.first == key; });
   }
   std::optional<Key> victim(const MayEvict& may) override {
-    if (std::none_of(queue_.begin(), queue_.end(), [&](const auto& c) { return may(c.first); }))
+    if (std::none_of(queue_.begin(), queue_.end(),
+                     [&](const auto& c) { return c.first != newcomer_ && may(c.first); }))
       return std::nullopt;
     for (;;) {
       auto [key, count] = queue_.front();
-      if (count == 0 && may(key)) return key;
+      if (count == 0 && key != newcomer_ && may(key)) return key;
       queue_.pop_front();
       queue_.push_back({key, std::max(count - 1, 0)});
     }
@@ -90,6 +110,9 @@ class NaiveClock : public Policy {
 
  private:
   int most_;
+  bool newcomer_first_;
+  std::optional<Key> newcomer_;  // in the queue, and not yet in
+  std::size_t capacity_ = 0;
   std::deque<std::pair<Key, int>> queue_;
 };
 

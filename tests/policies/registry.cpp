@@ -44,7 +44,7 @@ TEST(Registry, TakesParametersAfterAColon) {
 
 TEST(Registry, NamesTheNearestPolicyAndAllThereAre) {
   const std::string message = refusal("lur");
-  EXPECT_NE(message.find("no policy 'lur'. Did you mean 'lru'? There are clock, "),
+  EXPECT_NE(message.find("no policy 'lur'. Did you mean 'lru'? There are 2q, "),
             std::string::npos)
       << message;
   EXPECT_NE(refusal("LRU").find("Did you mean 'lru'?"), std::string::npos);
