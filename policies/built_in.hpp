@@ -14,5 +14,13 @@ std::unique_ptr<Policy> make_lfu(Parameters& parameters);
 std::unique_ptr<Policy> make_lru(Parameters& parameters);
 std::unique_ptr<Policy> make_mru(Parameters& parameters);
 std::unique_ptr<Policy> make_random(Parameters& parameters);
+std::unique_ptr<Policy> make_clean(Parameters& parameters);
+std::unique_ptr<Policy> make_gdsf(Parameters& parameters);
+std::unique_ptr<Policy> make_hyperbolic(Parameters& parameters);
+std::unique_ptr<Policy> make_lfuda(Parameters& parameters);
+std::unique_ptr<Policy> make_mglru(Parameters& parameters);
+std::unique_ptr<Policy> make_opt(Parameters& parameters);
+std::unique_ptr<Policy> make_uvm(Parameters& parameters);
+std::unique_ptr<Policy> make_wtinylfu(Parameters& parameters);
 
 }  // namespace holdall::policies

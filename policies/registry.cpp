@@ -25,6 +25,29 @@ struct Registry {
       {"lru", {"longest unused", policies::make_lru}},
       {"mru", {"used last", policies::make_mru}},
       {"random", {"any; seed=N (0)", policies::make_random}},
+      {"clean",
+       {"a clean chunk among the next few victims of another; of=SPEC (lru), among=K (8)",
+        policies::make_clean}},
+      {"gdsf",
+       {"least uses times cost over size, aged; fetch=X (1), write=X (1), per=byte|chunk (chunk), "
+        "variant=textbook|webcachesim|caffeine",
+        policies::make_gdsf}},
+      {"hyperbolic",
+       {"least uses over age, of a sample; samples=N (64), seed=N (0)", policies::make_hyperbolic}},
+      {"lfuda",
+       {"fewest uses, aged by what is evicted; variant=textbook|webcachesim",
+        policies::make_lfuda}},
+      {"mglru",
+       {"oldest generation by access bits; generations=N (4), every=N: uses from scan to scan (as "
+        "many as chunks)",
+        policies::make_mglru}},
+      {"opt", {"needed last, by the next uses it is told; bypass=B (false)", policies::make_opt}},
+      {"uvm",
+       {"longest without a migration, as NVIDIA's driver; block=N chunks (1)", policies::make_uvm}},
+      {"wtinylfu",
+       {"least asked for of a window and a segmented LRU; window=X (0.01), protected=X (0.8), "
+        "climb=B (false), seed=N (0)",
+        policies::make_wtinylfu}},
   };
 };
 
