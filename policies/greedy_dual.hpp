@@ -20,7 +20,7 @@ struct GreedyDualRules {
   bool by_size = false;      // over its bytes
   bool counts_late = false;  // a hit's own use counts from the next hit on (webcachesim)
   // A newcomer is not admitted where it would be the first to go, its priority is based on L before
-  // room was made for it, and among equals the least key goes first (Caffeine).
+  // room was made for it, and among equals the least key goes first, as a signed number (Caffeine).
   bool bypass = false;
 };
 
@@ -91,8 +91,10 @@ class GreedyDual final : public Policy {
     const double cost = rules_.fetch + (node.dirty ? rules_.write_back : 0);
     const double bytes = rules_.by_size ? static_cast<double>(node.bytes) : 1;
     return {age + static_cast<double>(node.uses) * (cost / bytes),
-            rules_.bypass ? static_cast<std::uint64_t>(node.key) : now_};
+            rules_.bypass ? static_cast<std::uint64_t>(node.key) ^ sign : now_};
   }
+
+  static constexpr std::uint64_t sign = std::uint64_t{1} << 63;
 
   const GreedyDualRules rules_;
   double age_ = 0;              // L

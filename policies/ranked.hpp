@@ -139,15 +139,14 @@ class RankedOrder {
     aside_.push_back(entry);
   }
 
+  // Downwards, so that the entry that fills a gap is one that was asked already.
   template <class Nodes>
   void ask_aside(Nodes& nodes, const MayEvict& may, std::size_t questions) {
+    if (questions == aside_.size()) next_ = questions;
     for (; questions > 0 && !aside_.empty(); --questions) {
-      if (next_ >= aside_.size()) next_ = 0;
-      const Entry entry = aside_[next_];
-      if (!may(nodes[entry.node].key)) {
-        ++next_;
-        continue;
-      }
+      if (next_ == 0 || next_ > aside_.size()) next_ = aside_.size();
+      const Entry entry = aside_[--next_];
+      if (!may(nodes[entry.node].key)) continue;
       leave_aside(nodes, static_cast<Index>(next_));
       insert(nodes, entry.node, entry.rank);
     }
@@ -155,7 +154,7 @@ class RankedOrder {
 
   std::vector<Entry> heap_;
   std::vector<Entry> aside_;
-  std::size_t next_ = 0;  // of those aside, to ask next
+  std::size_t next_ = 0;  // one past the next to ask of those aside
 };
 
 }  // namespace holdall::policies

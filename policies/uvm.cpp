@@ -51,7 +51,8 @@ class Uvm final : public Policy {
   std::optional<Key> victim(const MayEvict& may) override {
     Index found = none;
     const auto may_go = [&](Key name) {
-      found = blocks_[blocks_.find(name)].chunks.first(chunks_, may);
+      found = blocks_[blocks_.find(name)].chunks.front();
+      while (found != none && !may(chunks_[found].key)) found = chunks_[found].next;
       return found != none;
     };
     if (order_.first(blocks_, may_go) == none) return std::nullopt;
@@ -65,7 +66,7 @@ class Uvm final : public Policy {
   };
   struct Block : Link {
     Key key;
-    EvictionOrder chunks;  // first come first; never empty
+    List chunks;  // first come first; never empty
   };
 
   const unsigned shift_;

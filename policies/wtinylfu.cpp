@@ -49,7 +49,7 @@ class WTinyLfu final : public Policy {
     enter(chunks_.add({{}, chunk, window}), window);
     window_size_ += 1;
     if (chunks_.size() > room_) fit_to(chunks_.size());
-    while (window_size_ > static_cast<double>(most_window_) && size_[window] > 0) {
+    while (size_[window] > most_window_) {
       move(part_[window].front(), probation);
       window_size_ -= 1;
     }
@@ -71,9 +71,9 @@ class WTinyLfu final : public Policy {
     if (chunks_.size() + room_ / 8 < room_) fit_to(chunks_.size());
     // 1. If the newcomer will push one out of the window: the better of that and the main part's
     // next one stays.
-    const bool pushed = size_[window] > 0 && window_size_ + 1 > static_cast<double>(most_window_);
-    const Index candidate = pushed ? part_[window].first(chunks_, may) : none;
-    const Index rival = part_[probation].first(chunks_, may);
+    const bool pushed = size_[window] > 0 && size_[window] >= most_window_;
+    const Index candidate = pushed ? part_[window].probable(chunks_, may) : none;
+    const Index rival = part_[probation].probable(chunks_, may);
     if (candidate != none && rival != none) {
       const bool stays = filter_.prefers(chunks_[candidate].key, chunks_[rival].key);
       return chunks_[stays ? rival : candidate].key;
@@ -81,8 +81,10 @@ class WTinyLfu final : public Policy {
     // 2. Otherwise whatever may go.
     for (const Index i : {candidate, rival})
       if (i != none) return chunks_[i].key;
-    for (const Part part : {protected_part, window})
-      if (const Index i = part_[part].first(chunks_, may); i != none) return chunks_[i].key;
+    for (EvictionOrder* part : {&part_[protected_part], &part_[window]})
+      if (const Index i = part->probable(chunks_, may); i != none) return chunks_[i].key;
+    for (EvictionOrder& part : part_)
+      if (const Index i = part.remaining(chunks_, may); i != none) return chunks_[i].key;
     return std::nullopt;
   }
 

@@ -18,9 +18,9 @@ std::vector<std::string> specs() {
   for (const char* spec :
        {"clean:of=clock,among=1", "clean:of=(lfu:halflife=9),among=70", "clean:of=wtinylfu",
         "gdsf:per=byte,write=0", "gdsf:variant=caffeine", "gdsf:variant=webcachesim",
-        "hyperbolic:samples=3,seed=1", "lfuda:variant=webcachesim",
-        "mglru:generations=2,every=1", "mglru:every=50", "opt:bypass=true", "uvm:block=16",
-        "wtinylfu:climb=true", "wtinylfu:window=0", "wtinylfu:window=1,protected=0",
+        "hyperbolic:samples=3,seed=1", "lfuda:variant=webcachesim", "mglru:generations=2,every=1",
+        "mglru:every=50", "opt:bypass=true", "uvm:block=16", "wtinylfu:climb=true",
+        "wtinylfu:window=0", "wtinylfu:window=1,protected=0",
         "wtinylfu:window=0.5,climb=true,seed=3"})
     all.push_back(spec);
   for (const PolicyInfo& info : list_policies()) all.push_back(info.name);
