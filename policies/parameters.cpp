@@ -98,6 +98,15 @@ std::string Parameters::text(std::string_view key, std::string_view otherwise) {
   return text->substr(1, text->size() - 2);
 }
 
+std::string Parameters::rest() {
+  std::string all;
+  for (const auto& [key, value] : values_) {
+    read(key);
+    all += (all.empty() ? "" : ",") + key + "=" + value;
+  }
+  return all;
+}
+
 std::vector<std::string> Parameters::unread() const {
   std::vector<std::string> keys;
   for (const auto& [key, value] : values_)

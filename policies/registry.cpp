@@ -96,10 +96,15 @@ std::unique_ptr<Policy> make_policy(std::string_view spec) {
   }
 }
 
+bool can_name_policy(std::string_view name) {
+  return !name.empty() && name.find_first_of(":=,+() \t\n") == name.npos;
+}
+
 void register_policy(const PolicyInfo& info, PolicyMaker maker) {
-  if (info.name.empty() || info.name.find_first_of(":=, \t\n") != std::string::npos)
+  if (!can_name_policy(info.name))
     throw PolicyError(quoted(info.name) +
-                      " cannot name a policy: leave out colons, commas, equals signs and spaces");
+                      " cannot name a policy: leave out colons, commas, equals signs, pluses, "
+                      "parentheses and spaces");
   if (!maker) throw PolicyError("policy " + quoted(info.name) + " has no maker");
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);

@@ -42,6 +42,9 @@ class Parameters {
   // Any text; the parentheses around it are taken off.
   std::string text(std::string_view key, std::string_view otherwise);
 
+  // All of them as they were given, for a maker that reads them itself.
+  std::string rest();
+
   const std::vector<std::string>& known() const { return known_; }
   std::vector<std::string> unread() const;
 
@@ -61,6 +64,9 @@ struct PolicyInfo {
 
 // "lru", "lfu:halflife=10000". Throws PolicyError. Thread-safe.
 std::unique_ptr<Policy> make_policy(std::string_view spec);
+
+// Is it not empty and free of colons, commas, equals signs, pluses, parentheses and spaces?
+bool can_name_policy(std::string_view name);
 
 // Adds the policy, or replaces the one of that name; those already made stay as they are.
 // `maker` reads its parameters and may throw PolicyError. Thread-safe.
