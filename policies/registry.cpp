@@ -25,6 +25,10 @@ struct Registry {
       {"lru", {"longest unused", policies::make_lru}},
       {"mru", {"used last", policies::make_mru}},
       {"random", {"any; seed=N (0)", policies::make_random}},
+      {"auto",
+       {"follows the best of a few, tried on a sample; among=A+B+..., sample=N (256), margin=X "
+        "(0.03), memory=X (8)",
+        policies::make_auto}},
       {"clean",
        {"a clean chunk among the next few victims of another; of=SPEC (lru), among=K (8)",
         policies::make_clean}},

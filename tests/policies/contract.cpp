@@ -16,7 +16,8 @@ std::vector<std::string> specs() {
   std::vector<std::string> all = {"clock:bits=2",   "clock:bits=8",    "lfu:halflife=1",
                                   "lfu:halflife=8", "lfu:halflife=64", "random:seed=9"};
   for (const char* spec :
-       {"clean:of=clock,among=1", "clean:of=(lfu:halflife=9),among=70", "clean:of=wtinylfu",
+       {"auto:among=lru", "auto:among=mru+(lfu:halflife=9)+wtinylfu,sample=2,margin=0,memory=0.1",
+        "clean:of=clock,among=1", "clean:of=(lfu:halflife=9),among=70", "clean:of=wtinylfu",
         "gdsf:per=byte,write=0", "gdsf:variant=caffeine", "gdsf:variant=webcachesim",
         "hyperbolic:samples=3,seed=1", "lfuda:variant=webcachesim", "mglru:generations=2,every=1",
         "mglru:every=50", "opt:bypass=true", "uvm:block=16", "wtinylfu:climb=true",

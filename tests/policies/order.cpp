@@ -141,8 +141,9 @@ TEST_F(Order, ChunksMayBeMovedWhileRefused) {
 
 // Chunks that are pinned for good come to stand in front of all others.
 TEST(ManyRefused, CostAPolicyLittle) {
-  for (const char* spec : {"clock", "fifo", "lfu", "lfu:halflife=100", "lru", "random", "clean",
-                           "gdsf", "hyperbolic", "lfuda", "mglru", "opt", "uvm", "wtinylfu"}) {
+  for (const char* spec :
+       {"clock", "fifo", "lfu", "lfu:halflife=100", "lru", "random", "auto", "clean", "gdsf",
+        "hyperbolic", "lfuda", "mglru", "opt", "uvm", "wtinylfu"}) {
     const auto policy = make_policy(spec);
     for (std::uint64_t n = 0; n < 10'000; ++n) policy->inserted(Key{n}, {});
     std::size_t asked = 0;
