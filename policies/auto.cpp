@@ -7,7 +7,7 @@
 //   among=A+B+C   the policies, specs with parameters in parentheses (lru+mru+lirs+s3fifo+wtinylfu,
 //   those
 //                 of them that there are); the first is followed at the start
-//   sample=N      chunks that a shadow memory holds (256); where no more fit, it is of full size
+//   sample=N      chunks that a shadow memory holds (1024); where no more fit, it is of full size
 //   margin=X      how many fewer misses, as a part of those of the policy followed, make it change
 //   (0.03) memory=X      what weighs 1/2 in a comparison: misses so many times a shadow's chunks
 //   ago (8)
@@ -171,9 +171,9 @@ std::string usual() {
 std::unique_ptr<Policy> make_auto(Parameters& parameters) {
   Settings settings{
       .among = split(parameters.text("among", usual())),
-      .sample = parameters.count("sample", 256, 1, 1'000'000'000),
+      .sample = parameters.count("sample", 1024, 1, 1'000'000'000),
       .margin = parameters.number("margin", 0.03, 0, 1),
-      .memory = parameters.number("memory", 8, 0.01, 1e6),
+      .memory = parameters.number("memory", 16, 0.01, 1e6),
   };
   if (settings.among.size() > 16)
     throw PolicyError("among takes at most 16 policies, not " +

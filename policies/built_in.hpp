@@ -14,6 +14,7 @@ std::unique_ptr<Policy> make_lfu(Parameters& parameters);
 std::unique_ptr<Policy> make_lru(Parameters& parameters);
 std::unique_ptr<Policy> make_mru(Parameters& parameters);
 std::unique_ptr<Policy> make_random(Parameters& parameters);
+std::unique_ptr<Policy> make_admit(Parameters& parameters);
 std::unique_ptr<Policy> make_auto(Parameters& parameters);
 std::unique_ptr<Policy> make_clean(Parameters& parameters);
 std::unique_ptr<Policy> make_gdsf(Parameters& parameters);

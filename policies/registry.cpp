@@ -25,9 +25,13 @@ struct Registry {
       {"lru", {"longest unused", policies::make_lru}},
       {"mru", {"used last", policies::make_mru}},
       {"random", {"any; seed=N (0)", policies::make_random}},
+      {"admit",
+       {"whatever another policy does, of what an admission lets in; by=SPEC (tinylfu), of=SPEC "
+        "(lru)",
+        policies::make_admit}},
       {"auto",
-       {"follows the best of a few, tried on a sample; among=A+B+..., sample=N (256), margin=X "
-        "(0.03), memory=X (8)",
+       {"follows the best of a few, tried on a sample; among=A+B+..., sample=N (1024), margin=X "
+        "(0.03), memory=X (16)",
         policies::make_auto}},
       {"clean",
        {"a clean chunk among the next few victims of another; of=SPEC (lru), among=K (8)",
@@ -60,17 +64,6 @@ Registry& registry() {
   return all;
 }
 
-std::string quoted(std::string_view word) { return "'" + std::string(word) + "'"; }
-
-// "no policy 'lur'. Did you mean 'lru'? There are ..."
-std::string unknown(std::string_view kind, std::string_view word,
-                    std::span<const std::string> words, std::string_view there_are) {
-  std::string text = "no " + std::string(kind) + " " + quoted(word) + ".";
-  if (const std::string near = policies::nearest(word, words); !near.empty())
-    text += " Did you mean " + quoted(near) + "?";
-  return text + " " + std::string(there_are) + " " + policies::list_of(words);
-}
-
 // A copy, so that it is called with the registry unlocked.
 PolicyMaker maker_of(std::string_view name) {
   Registry& all = registry();
@@ -79,7 +72,7 @@ PolicyMaker maker_of(std::string_view name) {
     return entry->second.maker;
   std::vector<std::string> names;
   for (const auto& entry : all.entries) names.push_back(entry.first);
-  throw PolicyError(unknown("policy", name, names, "There are"));
+  throw PolicyError(policies::unknown("policy", name, names, "There are"));
 }
 
 }  // namespace
@@ -92,11 +85,12 @@ std::unique_ptr<Policy> make_policy(std::string_view spec) {
     Parameters parameters(colon == spec.npos ? "" : spec.substr(colon + 1));
     std::unique_ptr<Policy> policy = maker(parameters);
     if (const auto unread = parameters.unread(); !unread.empty())
-      throw PolicyError(unknown("parameter", unread.front(), parameters.known(), "It takes"));
+      throw PolicyError(
+          policies::unknown("parameter", unread.front(), parameters.known(), "It takes"));
     if (policy == nullptr) throw PolicyError("its maker made nothing");
     return policy;
   } catch (const PolicyError& error) {
-    throw PolicyError("policy " + quoted(spec) + ": " + error.what());
+    throw PolicyError("policy " + policies::quoted(spec) + ": " + error.what());
   }
 }
 
@@ -106,10 +100,10 @@ bool can_name_policy(std::string_view name) {
 
 void register_policy(const PolicyInfo& info, PolicyMaker maker) {
   if (!can_name_policy(info.name))
-    throw PolicyError(quoted(info.name) +
+    throw PolicyError(policies::quoted(info.name) +
                       " cannot name a policy: leave out colons, commas, equals signs, pluses, "
                       "parentheses and spaces");
-  if (!maker) throw PolicyError("policy " + quoted(info.name) + " has no maker");
+  if (!maker) throw PolicyError("policy " + policies::quoted(info.name) + " has no maker");
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   all.entries.insert_or_assign(info.name, Entry{info.summary, std::move(maker)});

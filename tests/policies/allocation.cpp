@@ -50,8 +50,8 @@ void run(Policy& policy, std::vector<bool>& resident, std::mt19937_64& random, i
 
 TEST(Allocation, NoneOnceWarm) {
   for (const char* spec :
-       {"clock", "fifo", "lfu:halflife=5000", "lru", "mru", "random", "auto", "clean", "gdsf",
-        "hyperbolic", "lfuda", "mglru", "opt", "uvm:block=4", "wtinylfu:climb=true"}) {
+       {"clock", "fifo", "lfu:halflife=5000", "lru", "mru", "random", "admit", "auto", "clean",
+        "gdsf", "hyperbolic", "lfuda", "mglru", "opt", "uvm:block=4", "wtinylfu:climb=true"}) {
     const auto policy = make_policy(spec);
     std::vector<bool> resident(2000);
     std::mt19937_64 random(4);

@@ -15,14 +15,26 @@ namespace {
 std::vector<std::string> specs() {
   std::vector<std::string> all = {"clock:bits=2",   "clock:bits=8",    "lfu:halflife=1",
                                   "lfu:halflife=8", "lfu:halflife=64", "random:seed=9"};
-  for (const char* spec :
-       {"auto:among=lru", "auto:among=mru+(lfu:halflife=9)+wtinylfu,sample=2,margin=0,memory=0.1",
-        "clean:of=clock,among=1", "clean:of=(lfu:halflife=9),among=70", "clean:of=wtinylfu",
-        "gdsf:per=byte,write=0", "gdsf:variant=caffeine", "gdsf:variant=webcachesim",
-        "hyperbolic:samples=3,seed=1", "lfuda:variant=webcachesim", "mglru:generations=2,every=1",
-        "mglru:every=50", "opt:bypass=true", "uvm:block=16", "wtinylfu:climb=true",
-        "wtinylfu:window=0", "wtinylfu:window=1,protected=0",
-        "wtinylfu:window=0.5,climb=true,seed=3"})
+  for (const char* spec : {"admit:by=bypass,of=mru",
+                           "admit:by=tinylfu,of=(wtinylfu:climb=true,window=0.1)",
+                           "auto:among=lru",
+                           "auto:among=mru+(lfu:halflife=9)+wtinylfu,sample=2,margin=0,memory=0.1",
+                           "clean:of=clock,among=1",
+                           "clean:of=(lfu:halflife=9),among=70",
+                           "clean:of=wtinylfu",
+                           "gdsf:per=byte,write=0",
+                           "gdsf:variant=caffeine",
+                           "gdsf:variant=webcachesim",
+                           "hyperbolic:samples=3,seed=1",
+                           "lfuda:variant=webcachesim",
+                           "mglru:generations=2,every=1",
+                           "mglru:every=50",
+                           "opt:bypass=true",
+                           "uvm:block=16",
+                           "wtinylfu:climb=true",
+                           "wtinylfu:window=0",
+                           "wtinylfu:window=1,protected=0",
+                           "wtinylfu:window=0.5,climb=true,seed=3"})
     all.push_back(spec);
   for (const PolicyInfo& info : list_policies()) all.push_back(info.name);
   return all;
