@@ -4,16 +4,13 @@
 // mini-caches of Waldspurger et al., USENIX ATC 2017, and the choice among experts of Vietri et
 // al., "Driving cache replacement with ML-based LeCaR", HotStorage 2018, here without a random
 // draw.
-//   among=A+B+C   the policies, specs with parameters in parentheses (lru+mru+lirs+s3fifo+wtinylfu,
-//   those
-//                 of them that there are); the first is followed at the start
+//   among=A+B+C   the policies; a spec with commas stands in parentheses; the first is followed at
+//                 the start (lru+mru+lirs+s3fifo+wtinylfu, those of them that there are)
 //   sample=N      chunks that a shadow memory holds (1024); where no more fit, it is of full size
-//   margin=X      how many fewer misses, as a part of those of the policy followed, make it change
-//   (0.03) memory=X      what weighs 1/2 in a comparison: misses so many times a shadow's chunks
-//   ago (8)
+//   margin=X      by what part fewer misses than the policy followed make it change (0.03)
+//   memory=X      a miss weighs 1/2 after X times as many requests as a shadow holds chunks (16)
 // All of the policies are told what happens to the resident chunks, so that the next to be followed
-// knows them; only the followed one is asked for victims. That costs a hit as much as all of them
-// do.
+// knows them; only the followed one is asked for victims. A hit costs as much as in all of them.
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -6,7 +6,8 @@
 // memory system for GPU accelerated computing", SC 2021. Here a page is a chunk:
 //   block=N     chunks a block, a power of two up to 512 (512)
 //   density=P   per cent (51)
-// A block at the end of its range is as short as it is. Counts are of chunks within the range.
+// Left out is its other rule, that a block which is nowhere yet is populated as a whole. A block at
+// the end of its range is as short as it is. Counts are of chunks within the range.
 #include "policies/density_tree.hpp"
 
 #include <algorithm>

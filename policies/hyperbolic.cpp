@@ -2,8 +2,8 @@
 // random sample goes. It needs no order of all chunks, and forgives a newcomer its few uses.
 // Blankstein, Sen and Freedman, "Hyperbolic caching: flexible caching for web applications", USENIX
 // ATC 2017.
-//   samples=N   chunks looked at for a victim (64); where there are no more than that, the least of
-//   all seed=N      of the sample (0)
+//   samples=N   chunks looked at for a victim (64); all where there are no more than that
+//   seed=N      of the sample (0)
 // Time is counted in uses. Among equals the one that came first goes. Chunks that may not go do not
 // count as samples, but no more than N are drawn once one has been found that may.
 #include <random>
