@@ -90,7 +90,7 @@ std::unique_ptr<Policy> make_policy(std::string_view spec) {
     if (policy == nullptr) throw PolicyError("its maker made nothing");
     return policy;
   } catch (const PolicyError& error) {
-    throw PolicyError("policy " + policies::quoted(spec) + ": " + error.what());
+    throw PolicyError("policy " + policies::in_quotes(spec) + ": " + error.what());
   }
 }
 
@@ -100,10 +100,10 @@ bool can_name_policy(std::string_view name) {
 
 void register_policy(const PolicyInfo& info, PolicyMaker maker) {
   if (!can_name_policy(info.name))
-    throw PolicyError(policies::quoted(info.name) +
+    throw PolicyError(policies::in_quotes(info.name) +
                       " cannot name a policy: leave out colons, commas, equals signs, pluses, "
                       "parentheses and spaces");
-  if (!maker) throw PolicyError("policy " + policies::quoted(info.name) + " has no maker");
+  if (!maker) throw PolicyError("policy " + policies::in_quotes(info.name) + " has no maker");
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   all.entries.insert_or_assign(info.name, Entry{info.summary, std::move(maker)});

@@ -67,13 +67,13 @@ std::vector<Trace> traces() {
     return static_cast<std::size_t>(std::pow(most, u));
   };
   return {
-      make(3000, [&](std::size_t) { return random() % 100; }),
-      make(3000, [&](std::size_t) { return zipf(200); }),
-      make(3000, [](std::size_t i) { return i % 70; }),                              // loop
-      make(3000, [](std::size_t i) { return i; }),                                   // scan
-      make(3000, [](std::size_t i) { return i % 80 < 40 ? i % 40 : 39 - i % 40; }),  // and back
-      make(3000, [&](std::size_t i) { return i % 3 == 0 ? zipf(30) : 100 + i % 500; }),
-      make(3000, [&](std::size_t i) { return i / 500 * 40 + random() % 50; }),  // shifting
+      make(1500, [&](std::size_t) { return random() % 100; }),
+      make(1500, [&](std::size_t) { return zipf(200); }),
+      make(1500, [](std::size_t i) { return i % 70; }),                              // loop
+      make(1500, [](std::size_t i) { return i; }),                                   // scan
+      make(1500, [](std::size_t i) { return i % 80 < 40 ? i % 40 : 39 - i % 40; }),  // and back
+      make(1500, [&](std::size_t i) { return i % 3 == 0 ? zipf(30) : 100 + i % 500; }),
+      make(1500, [&](std::size_t i) { return i / 250 * 40 + random() % 50; }),  // shifting
   };
 }
 
