@@ -101,10 +101,11 @@ TEST(Plugin, TheTemplateSurvivesAnyOrderOfCalls) {
         const std::uint64_t pinned = random();
         const auto may = [&](Key k) { return (pinned >> static_cast<std::uint64_t>(k) & 1) == 0; };
         const auto victim = policy->victim(may);
-        if (victim)
+        if (victim) {
           ASSERT_TRUE(resident.contains(*victim) && may(*victim));
-        else
+        } else {
           for (const Key k : resident) ASSERT_FALSE(may(k));
+        }
       }
     }
   }
