@@ -23,5 +23,15 @@ std::unique_ptr<Policy> make_random(Parameters& parameters);
 std::unique_ptr<Policy> make_s3fifo(Parameters& parameters);
 std::unique_ptr<Policy> make_sieve(Parameters& parameters);
 std::unique_ptr<Policy> make_slru(Parameters& parameters);
+std::unique_ptr<Policy> make_admit(Parameters& parameters);
+std::unique_ptr<Policy> make_auto(Parameters& parameters);
+std::unique_ptr<Policy> make_clean(Parameters& parameters);
+std::unique_ptr<Policy> make_gdsf(Parameters& parameters);
+std::unique_ptr<Policy> make_hyperbolic(Parameters& parameters);
+std::unique_ptr<Policy> make_lfuda(Parameters& parameters);
+std::unique_ptr<Policy> make_mglru(Parameters& parameters);
+std::unique_ptr<Policy> make_opt(Parameters& parameters);
+std::unique_ptr<Policy> make_uvm(Parameters& parameters);
+std::unique_ptr<Policy> make_wtinylfu(Parameters& parameters);
 
 }  // namespace holdall::policies

@@ -24,6 +24,14 @@ class EvictionOrder {
     if (fresh_ == none) fresh_ = i;
   }
 
+  // Next to be evicted.
+  template <class Nodes>
+  void push_front(Nodes& nodes, Index i) {
+    const bool none_refused = fresh_ == list_.front();
+    list_.insert_before(nodes, list_.front(), i);
+    if (none_refused) fresh_ = i;
+  }
+
   template <class Nodes>
   void erase(Nodes& nodes, Index i) {
     if (fresh_ == i) fresh_ = nodes[i].next;

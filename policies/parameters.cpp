@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <sstream>
 #include <system_error>
@@ -17,6 +18,16 @@ bool parse(std::string_view text, T& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+// Where the first `mark` outside parentheses is, npos if nowhere.
+std::size_t find_outside(std::string_view text, char mark) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == mark && depth == 0) return i;
+    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+  }
+  return text.npos;
+}
+
 template <class... Parts>
 [[noreturn]] void refuse(const Parts&... parts) {
   std::ostringstream text;
@@ -29,7 +40,7 @@ template <class... Parts>
 Parameters::Parameters(std::string_view spec) {
   if (spec.empty()) return;
   for (;;) {
-    const std::string_view item = spec.substr(0, spec.find(','));
+    const std::string_view item = spec.substr(0, find_outside(spec, ','));
     const std::size_t equals = item.find('=');
     if (equals == 0 || equals == item.npos || equals + 1 == item.size())
       refuse("'", item, "' is no parameter: write key=value,key=value");
@@ -71,6 +82,29 @@ std::string Parameters::choice(std::string_view key, std::string_view otherwise,
   refuse(key, " is one of ",
          policies::list_of(std::vector<std::string>(choices.begin(), choices.end())), ", not '",
          *text, "'");
+}
+
+bool Parameters::flag(std::string_view key, bool otherwise) {
+  constexpr std::array<std::string_view, 2> choices = {"false", "true"};
+  return choice(key, choices[otherwise], choices) == "true";
+}
+
+std::string Parameters::text(std::string_view key, std::string_view otherwise) {
+  const std::string* text = read(key);
+  if (text == nullptr) return std::string(otherwise);
+  if (text->front() != '(') return *text;
+  if (text->size() < 3 || text->back() != ')')
+    refuse(key, " has a parenthesis that is not closed: '", *text, "'");
+  return text->substr(1, text->size() - 2);
+}
+
+std::string Parameters::rest() {
+  std::string all;
+  for (const auto& [key, value] : values_) {
+    read(key);
+    all += (all.empty() ? "" : ",") + key + "=" + value;
+  }
+  return all;
 }
 
 std::vector<std::string> Parameters::unread() const {

@@ -43,29 +43,43 @@ struct Registry {
       {"slru",
        {"segments of least recent; segments=N, probation=F, variant=lcs|caffeine",
         policies::make_slru}},
+      {"admit",
+       {"whatever another policy does, of what an admission lets in; by=SPEC (tinylfu), of=SPEC "
+        "(lru)",
+        policies::make_admit}},
+      {"auto",
+       {"follows the best of a few, tried on a sample; among=A+B+..., sample=N (1024), margin=X "
+        "(0.03), memory=X (16)",
+        policies::make_auto}},
+      {"clean",
+       {"a clean chunk among the next few victims of another; of=SPEC (lru), among=K (8)",
+        policies::make_clean}},
+      {"gdsf",
+       {"least uses times cost over size, aged; fetch=X (1), write=X (1), per=byte|chunk (chunk), "
+        "variant=textbook|webcachesim|caffeine",
+        policies::make_gdsf}},
+      {"hyperbolic",
+       {"least uses over age, of a sample; samples=N (64), seed=N (0)", policies::make_hyperbolic}},
+      {"lfuda",
+       {"fewest uses, aged by what is evicted; variant=textbook|webcachesim",
+        policies::make_lfuda}},
+      {"mglru",
+       {"oldest generation by access bits; generations=N (4), every=N: uses from scan to scan (as "
+        "many as chunks)",
+        policies::make_mglru}},
+      {"opt", {"needed last, by the next uses it is told; bypass=B (false)", policies::make_opt}},
+      {"uvm",
+       {"longest without a migration, as NVIDIA's driver; block=N chunks (1)", policies::make_uvm}},
+      {"wtinylfu",
+       {"least asked for of a window and a segmented LRU; window=X (0.01), protected=X (0.8), "
+        "climb=B (false), seed=N (0)",
+        policies::make_wtinylfu}},
   };
 };
 
 Registry& registry() {
   static Registry all;
   return all;
-}
-
-// Not by +, in which GCC 12 sees an overlap that cannot be.
-std::string quoted(std::string_view word) {
-  std::string text = "'";
-  text += word;
-  text += '\'';
-  return text;
-}
-
-// "no policy 'lur'. Did you mean 'lru'? There are ..."
-std::string unknown(std::string_view kind, std::string_view word,
-                    std::span<const std::string> words, std::string_view there_are) {
-  std::string text = "no " + std::string(kind) + " " + quoted(word) + ".";
-  if (const std::string near = policies::nearest(word, words); !near.empty())
-    text += " Did you mean " + quoted(near) + "?";
-  return text + " " + std::string(there_are) + " " + policies::list_of(words);
 }
 
 // A copy, so that it is called with the registry unlocked.
@@ -76,7 +90,7 @@ PolicyMaker maker_of(std::string_view name) {
     return entry->second.maker;
   std::vector<std::string> names;
   for (const auto& entry : all.entries) names.push_back(entry.first);
-  throw PolicyError(unknown("policy", name, names, "There are"));
+  throw PolicyError(policies::unknown("policy", name, names, "There are"));
 }
 
 }  // namespace
@@ -89,19 +103,25 @@ std::unique_ptr<Policy> make_policy(std::string_view spec) {
     Parameters parameters(colon == spec.npos ? "" : spec.substr(colon + 1));
     std::unique_ptr<Policy> policy = maker(parameters);
     if (const auto unread = parameters.unread(); !unread.empty())
-      throw PolicyError(unknown("parameter", unread.front(), parameters.known(), "It takes"));
+      throw PolicyError(
+          policies::unknown("parameter", unread.front(), parameters.known(), "It takes"));
     if (policy == nullptr) throw PolicyError("its maker made nothing");
     return policy;
   } catch (const PolicyError& error) {
-    throw PolicyError("policy " + quoted(spec) + ": " + error.what());
+    throw PolicyError("policy " + policies::in_quotes(spec) + ": " + error.what());
   }
 }
 
+bool can_name_policy(std::string_view name) {
+  return !name.empty() && name.find_first_of(":=,+() \t\n") == name.npos;
+}
+
 void register_policy(const PolicyInfo& info, PolicyMaker maker) {
-  if (info.name.empty() || info.name.find_first_of(":=, \t\n") != std::string::npos)
-    throw PolicyError(quoted(info.name) +
-                      " cannot name a policy: leave out colons, commas, equals signs and spaces");
-  if (!maker) throw PolicyError("policy " + quoted(info.name) + " has no maker");
+  if (!can_name_policy(info.name))
+    throw PolicyError(policies::in_quotes(info.name) +
+                      " cannot name a policy: leave out colons, commas, equals signs, pluses, "
+                      "parentheses and spaces");
+  if (!maker) throw PolicyError("policy " + policies::in_quotes(info.name) + " has no maker");
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   all.entries.insert_or_assign(info.name, Entry{info.summary, std::move(maker)});

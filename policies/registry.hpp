@@ -22,8 +22,9 @@ class PolicyError : public std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-// The parameters of "name:key=value,key=value". Reading one marks it known; make_policy refuses
-// those that nobody read.
+// The parameters of "name:key=value,key=value". A value that holds commas itself, as the spec of
+// another policy may, stands in parentheses: "clean:of=(lfu:halflife=9),among=4"; mind the shell.
+// Reading one marks it known; make_policy refuses those that nobody read.
 class Parameters {
  public:
   // `spec` is the part after the colon. Throws PolicyError if it is not of that form.
@@ -37,6 +38,12 @@ class Parameters {
                       std::uint64_t most);
   std::string choice(std::string_view key, std::string_view otherwise,
                      std::span<const std::string_view> choices);
+  bool flag(std::string_view key, bool otherwise);  // "true" or "false"
+  // Any text; the parentheses around it are taken off.
+  std::string text(std::string_view key, std::string_view otherwise);
+
+  // All of them as they were given, for a maker that reads them itself.
+  std::string rest();
 
   const std::vector<std::string>& known() const { return known_; }
   std::vector<std::string> unread() const;
@@ -57,6 +64,9 @@ struct PolicyInfo {
 
 // "lru", "lfu:halflife=10000". Throws PolicyError. Thread-safe.
 std::unique_ptr<Policy> make_policy(std::string_view spec);
+
+// Is it not empty and free of colons, commas, equals signs, pluses, parentheses and spaces?
+bool can_name_policy(std::string_view name);
 
 // Adds the policy, or replaces the one of that name; those already made stay as they are.
 // `maker` reads its parameters and may throw PolicyError. Thread-safe.

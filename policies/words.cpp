@@ -49,4 +49,17 @@ std::string list_of(std::span<const std::string> words) {
   return words.empty() ? "none" : text;
 }
 
+std::string in_quotes(std::string_view word) {
+  std::string text = "'";
+  return text.append(word).append("'");
+}
+
+std::string unknown(std::string_view kind, std::string_view word,
+                    std::span<const std::string> words, std::string_view there_are) {
+  std::string text = "no " + std::string(kind) + " " + in_quotes(word) + ".";
+  if (const std::string near = nearest(word, words); !near.empty())
+    text += " Did you mean " + in_quotes(near) + "?";
+  return text + " " + std::string(there_are) + " " + list_of(words);
+}
+
 }  // namespace holdall::policies

@@ -50,9 +50,37 @@ void run(Policy& policy, std::vector<bool>& resident, std::mt19937_64& random, i
 }
 
 TEST(Allocation, NoneOnceWarm) {
-  for (const char* spec :
-       {"2q", "arc", "car", "clock", "clockpro", "fifo", "lfu:halflife=5000", "lirs", "lru", "lruk",
-        "mru", "random", "s3fifo", "sieve", "slru"}) {
+  for (const char* spec : {"2q",
+                           "arc",
+                           "car",
+                           "clock",
+                           "clockpro",
+                           "fifo",
+                           "lfu:halflife=5000",
+                           "lirs",
+                           "lru",
+                           "lruk",
+                           "mru",
+                           "random",
+                           "s3fifo",
+                           "sieve",
+                           "slru",
+                           "clock",
+                           "fifo",
+                           "lfu:halflife=5000",
+                           "lru",
+                           "mru",
+                           "random",
+                           "admit",
+                           "auto",
+                           "clean",
+                           "gdsf",
+                           "hyperbolic",
+                           "lfuda",
+                           "mglru",
+                           "opt",
+                           "uvm:block=4",
+                           "wtinylfu:climb=true"}) {
     const auto policy = make_policy(spec);
     policy->resize(1000);
     std::vector<bool> resident(2000);

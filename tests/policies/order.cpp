@@ -142,9 +142,36 @@ TEST_F(Order, ChunksMayBeMovedWhileRefused) {
 // Chunks that are pinned for good come to stand in front of all others. A search asks about 130 of
 // each queue that a policy has.
 TEST(ManyRefused, CostAPolicyLittle) {
-  for (const char* spec :
-       {"2q", "arc", "car", "clock", "clockpro", "fifo", "lfu", "lfu:halflife=100", "lirs", "lru",
-        "lruk", "random", "s3fifo", "sieve", "slru"}) {
+  for (const char* spec : {"2q",
+                           "arc",
+                           "car",
+                           "clock",
+                           "clockpro",
+                           "fifo",
+                           "lfu",
+                           "lfu:halflife=100",
+                           "lirs",
+                           "lru",
+                           "lruk",
+                           "random",
+                           "s3fifo",
+                           "sieve",
+                           "slru",
+                           "clock",
+                           "fifo",
+                           "lfu",
+                           "lfu:halflife=100",
+                           "lru",
+                           "random",
+                           "auto",
+                           "clean",
+                           "gdsf",
+                           "hyperbolic",
+                           "lfuda",
+                           "mglru",
+                           "opt",
+                           "uvm",
+                           "wtinylfu"}) {
     const auto policy = make_policy(spec);
     for (std::uint64_t n = 0; n < 10'000; ++n) policy->inserted(Key{n}, {});
     std::size_t asked = 0;

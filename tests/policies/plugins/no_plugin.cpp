@@ -1,0 +1,2 @@
+// A shared library that is no plug-in.
+int holdall_something_else() { return 1; }
