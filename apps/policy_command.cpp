@@ -39,6 +39,8 @@ void add_policy(CLI::App& app, int& status) {
     status = 0;
   });
   add_policy_replay(*group, status);
+  add_policy_curve(*group, status);
+  add_policy_trace(*group, status);
 }
 
 }  // namespace holdall::apps

@@ -45,5 +45,7 @@ void note_facts(const std::string& path, const lab::TraceFacts& facts);
 std::function<void(const lab::TraceStream&)> reading(Progress& progress, const std::string& path);
 
 void add_policy_replay(CLI::App& group, int& status);
+void add_policy_curve(CLI::App& group, int& status);  // mrc, bound, sweep, report
+void add_policy_trace(CLI::App& group, int& status);
 
 }  // namespace holdall::apps

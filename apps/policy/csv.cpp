@@ -126,7 +126,10 @@ class Csv final : public Reader {
         column = *n - 1;
       } else {
         std::string all;
-        for (const std::string_view n : names) all += (all.empty() ? "" : ", ") + std::string(n);
+        for (const std::string_view n : names) {
+          if (!all.empty()) all += ", ";
+          all += n;
+        }
         throw LabError(fmt::format("{}: line 1 at byte 0: no column '{}'; there are {}",
                                    in_->name(), name, all));
       }

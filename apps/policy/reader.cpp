@@ -1,7 +1,6 @@
 #include "apps/policy/reader.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -13,6 +12,19 @@ namespace holdall::lab {
 void Reader::fail(std::uint64_t record, std::uint64_t offset, const std::string& what) const {
   throw LabError(fmt::format("{}: record {} at byte {}: {}", in_->name(), record, offset, what));
 }
+
+namespace {
+
+std::string all_formats() {
+  std::string all;
+  for (const std::string& format : formats()) {
+    if (!all.empty()) all += ", ";
+    all += format;
+  }
+  return all;
+}
+
+}  // namespace
 
 const std::vector<std::string>& formats() {
   static const std::vector<std::string> all{"holdall",
@@ -49,8 +61,7 @@ std::unique_ptr<Reader> open_trace(const std::string& path, const ReadOptions& o
   std::string format = options.format;
   if (format.empty() && !options.columns.empty()) format = "csv";
   if (!format.empty() && !std::ranges::count(formats(), format))
-    throw LabError(
-        fmt::format("no trace format '{}'; there are {}", format, fmt::join(formats(), ", ")));
+    throw LabError(fmt::format("no trace format '{}'; there are {}", format, all_formats()));
   if (format.empty()) {
     std::optional<std::string> found;
     try {
@@ -63,7 +74,7 @@ std::unique_ptr<Reader> open_trace(const std::string& path, const ReadOptions& o
       throw LabError(fmt::format(
           "{}: record 0 at byte 0: no known trace format: neither a magic number nor the shape "
           "of one; name it with --format, one of {}",
-          input->name(), fmt::join(formats(), ", ")));
+          input->name(), all_formats()));
     format = *found;
   }
   if (format == "csv") return csv_reader(input, options);

@@ -24,8 +24,9 @@ constexpr std::string_view header =
 std::string quoted(const std::string& text) {
   if (text.find_first_of(",\"\n") == text.npos) return text;
   std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
+  for (const char c : text) out.append(c == '"' ? 2 : 1, c);
+  out += '"';
+  return out;
 }
 
 // The fields of a line, quotes taken off.
