@@ -21,13 +21,13 @@ lab::Cost LabOptions::cost() const {
 }
 
 void add_trace_argument(CLI::App& command, LabOptions& options, bool several) {
-  CLI::Option* const traces =
-      command
-          .add_option("trace", options.traces,
-                      "a trace of any known format, packed or not; -: standard input")
-          ->required()
-          ->type_name("TRACE");
-  if (!several) traces->expected(1);
+  const std::string help = "a trace of any known format, packed or not; -: standard input";
+  CLI::Option* const trace =
+      several
+          ? command.add_option("trace", options.traces, help)
+          : command.add_option_function<std::string>(
+                "trace", [&options](const std::string& path) { options.traces = {path}; }, help);
+  trace->required()->type_name("TRACE");
 }
 
 void add_format_options(CLI::App& command, LabOptions& options) {

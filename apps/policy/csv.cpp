@@ -146,7 +146,7 @@ class Csv final : public Reader {
   }
 
   TraceRecord parse() {
-    TraceRecord record;
+    TraceRecord record{.bytes = 1};
     const auto id = whole_number(word(key));
     record.chunk = id ? *id : hash_of(word(key));
     if (columns_[time] != none) {

@@ -142,4 +142,7 @@ def main(source, target, heat_file=None):
 if __name__ == "__main__":
     if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
-    main(*sys.argv[1:])
+    try:
+        main(*sys.argv[1:])
+    except OSError as error:
+        sys.exit(f"holdall: the report cannot be written: {error}")

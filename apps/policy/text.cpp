@@ -39,7 +39,7 @@ class Lines : public Reader {
       if (words_.size() < least_)
         bad(fmt::format("{} columns where {} has at least {}: '{}'", words_.size(), format(),
                         least_, shown(line_)));
-      TraceRecord record;
+      TraceRecord record{.bytes = 1};
       if (parse(record)) records[read++] = record;
     }
     return read;
@@ -195,7 +195,7 @@ std::optional<std::string> detect_text(std::string_view begin, bool more) {
     return "twitter";
 
   // 2. blanks
-  bool stars = false, numbers = true, counts = true;
+  bool stars = false, counts = true;
   std::size_t columns = 0;
   std::uint64_t last = 0;
   for (const std::string_view line : lines) {
@@ -207,16 +207,15 @@ std::optional<std::string> detect_text(std::string_view begin, bool more) {
     const bool first = columns == 0;
     if (first) columns = words.size();
     if (first && columns >= 2 && words[1].starts_with("0x") && kind_of(words[0])) return "address";
-    numbers =
-        numbers && std::ranges::all_of(words, [](auto w) { return whole_number(w).has_value(); });
     const std::uint64_t number = words.size() == 4 ? whole_number(words[3]).value_or(0) : 0;
     counts = counts && words.size() == 4 && (first || number == last + 1);
     last = number;
   }
   if (columns <= 1) return stars ? "lirs" : "txt";
   if (counts && lines.size() > 1) return "arc";
-  if (columns >= 3 && numbers) return "webcachesim";
-  if (columns >= 3 && whole_number(words[0]) && whole_number(words[1]) && whole_number(words[2]))
+  split(lines[0], ' ', words);
+  const auto is_number = [](auto word) { return whole_number(word).has_value(); };
+  if (words.size() >= 3 && std::ranges::all_of(words.begin(), words.begin() + 3, is_number))
     return "webcachesim";
   return std::nullopt;
 }

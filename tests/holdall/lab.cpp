@@ -110,6 +110,24 @@ TEST_F(Lab, ASweepGoesOnWhereItWasBrokenOff) {
   EXPECT_EQ(counts(contents(path("t.csv"))), counts(whole));
 }
 
+// Where there is matplotlib; else the message says what to install.
+TEST_F(Lab, AReportIsOnePageThatNeedsNothingElse) {
+  const std::string t = trace("zipf --requests 2000 --chunks 100");
+  works("policy sweep " + t + " --policy lru,fifo --size 10%,50% --output " + path("t.csv"));
+  const Outcome outcome =
+      holdall("policy report " + path("t.csv") + " --output " + path("r.html") + " --trace " + t);
+  if (outcome.err.find("matplotlib") != std::string::npos) {
+    EXPECT_EQ(outcome.status, 1);
+    GTEST_SKIP() << outcome.err;
+  }
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const std::string page = contents(path("r.html"));
+  EXPECT_NE(page.find("data:image/png;base64,"), std::string::npos);
+  EXPECT_EQ(page.find("src=\"http"), std::string::npos);
+  EXPECT_NE(page.find("<td>fifo"), std::string::npos);
+  EXPECT_NE(contents(path("r-heat.svg")).find("<svg"), std::string::npos);
+}
+
 TEST_F(Lab, TracesAreConvertedFilteredAndSampled) {
   const std::string t = trace("zipf --requests 5000 --chunks 200 --writes 0.5");
   const auto info = [&](const std::string& name) {

@@ -37,7 +37,7 @@ INSTANTIATE_TEST_SUITE_P(
             oracle(1) + oracle(1) + oracle(1).substr(0, 10),
             {"record 2 at byte 48", "cut short", "10 of 24"}},
         Bad{"SizeZero", oracle(1) + oracle(0), {"record 1 at byte 24", "size of zero"}},
-        Bad{"WrongMagic", "HOLDTRC9" + std::string(48, '\xff'), {"record 0 at byte 0", "no known"}},
+        Bad{"WrongMagic", "HOLDTRC9" + std::string(48, '\0'), {"record 0 at byte 0", "no known"}},
         Bad{"OurOwnCutShort", "HOLDTRC1" + std::string(7, '\0'), {"record 0 at byte 8", "7 of 48"}},
         Bad{"OurOwnOfUnknownKind",
             "HOLDTRC1" + raw(TraceRecord{.bytes = 1, .kind = 99}),

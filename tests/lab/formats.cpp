@@ -198,7 +198,7 @@ TEST(Formats, WhatIsWrittenIsReadAgain) {
     const auto again = all_of(file.path());
     ASSERT_EQ(again.size(), 3u) << format;
     for (std::size_t i = 0; i < 3; ++i) {
-      const TraceRecord& was = some_records()[i];
+      const TraceRecord was = some_records()[i];
       EXPECT_EQ(again[i].chunk, was.chunk) << format;
       if (format == std::string("txt")) continue;
       EXPECT_EQ(again[i].bytes, was.bytes) << format;
