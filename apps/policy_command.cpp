@@ -40,6 +40,7 @@ void add_policy(CLI::App& app, int& status) {
   });
   add_policy_replay(*group, status);
   add_policy_curve(*group, status);
+  add_policy_sweep(*group, status);
   add_policy_trace(*group, status);
 }
 

@@ -26,6 +26,7 @@ struct LabOptions {
   lab::TraceOptions trace_options() const;
   std::vector<std::string> policy_list() const;
   lab::Cost cost() const;
+  std::size_t cores() const;
 };
 
 void add_trace_argument(CLI::App& command, LabOptions& options, bool several = false);
@@ -41,11 +42,15 @@ std::vector<lab::Cell> cells_of(const LabOptions& options,
 // Notes on what reading found: time that runs backwards.
 void note_facts(const std::string& path, const lab::TraceFacts& facts);
 
+// A whole trace, with its notes.
+lab::Trace hold(const LabOptions& options, const std::string& path, Progress& progress);
+
 // A bar on a terminal, with the time that is left.
 std::function<void(const lab::TraceStream&)> reading(Progress& progress, const std::string& path);
 
 void add_policy_replay(CLI::App& group, int& status);
-void add_policy_curve(CLI::App& group, int& status);  // mrc, bound, sweep, report
+void add_policy_curve(CLI::App& group, int& status);  // mrc, bound
+void add_policy_sweep(CLI::App& group, int& status);  // sweep, report
 void add_policy_trace(CLI::App& group, int& status);
 
 }  // namespace holdall::apps

@@ -20,6 +20,18 @@ lab::Cost LabOptions::cost() const {
   return cost_file.empty() ? lab::Cost{} : lab::read_cost(cost_file);
 }
 
+std::size_t LabOptions::cores() const {
+  return threads ? threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
+lab::Trace hold(const LabOptions& options, const std::string& path, Progress& progress) {
+  lab::TraceOptions reads = options.trace_options();
+  reads.progress = reading(progress, path);
+  lab::Trace trace = read_trace(path, reads);
+  note_facts(path, trace.facts);
+  return trace;
+}
+
 void add_trace_argument(CLI::App& command, LabOptions& options, bool several) {
   const std::string help = "a trace of any known format, packed or not; -: standard input";
   CLI::Option* const trace =
@@ -121,9 +133,7 @@ bool looks_ahead(const std::string& policy) {
 }
 
 void run(const LabOptions& options, bool json, bool csv) {
-  const std::size_t cores =
-      options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, cores);
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, options.cores());
   const lab::Cost cost = options.cost();
   const std::string& path = options.traces.front();
   const auto policies = options.policy_list();

@@ -14,7 +14,7 @@ namespace holdall::lab {
 
 namespace {
 constexpr std::array<const char*, trace_remove + 1> kind_names{
-    "read", "write", "overwrite", "in_place", "prefetch", "hint", "remove"};
+    "read", "both", "overwrite", "in_place", "prefetch", "hint", "remove"};
 }
 
 const std::vector<std::string>& written_formats() {
