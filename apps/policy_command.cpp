@@ -1,9 +1,9 @@
-// holdall policy: list.
+// holdall policy: list; the other sub-commands are in policy_*.cpp beside it.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "apps/command.hpp"
+#include "apps/policy_commands.hpp"
 #include "policies/registry.hpp"
 
 namespace holdall::apps {
@@ -38,6 +38,10 @@ void add_policy(CLI::App& app, int& status) {
     list(*json);
     status = 0;
   });
+  add_policy_replay(*group, status);
+  add_policy_curve(*group, status);
+  add_policy_sweep(*group, status);
+  add_policy_trace(*group, status);
 }
 
 }  // namespace holdall::apps

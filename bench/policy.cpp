@@ -40,7 +40,7 @@ void replace(benchmark::State& state, const std::string& name) {
   const auto may = [&](Key key) { return !pinned[static_cast<std::uint64_t>(key)]; };
   for (auto _ : state) {
     const Key victim = policy->victim(may).value();
-    policy->removed(victim, Left::evicted);
+    policy->removed(victim, holdall::Left::evicted);
     policy->inserted(victim, {});
   }
 }

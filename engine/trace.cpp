@@ -12,8 +12,9 @@ namespace holdall {
 TraceWriter::TraceWriter(const std::filesystem::path& path)
     : path_(path), file_(std::fopen(path.c_str(), "wb")) {
   if (!file_)
-    throw BackingError(fmt::format("cannot write the trace '{}': {}", path.string(), std::strerror(errno)));
-  if (std::fwrite("HOLDTRC1", 8, 1, file_.get()) != 1) error_ = errno;
+    throw BackingError(
+        fmt::format("cannot write the trace '{}': {}", path.string(), std::strerror(errno)));
+  if (std::fwrite(trace_magic, 8, 1, file_.get()) != 1) error_ = errno;
 }
 
 void TraceWriter::append(TraceRecord record) {
@@ -27,7 +28,8 @@ void TraceWriter::close() {
   if (!file_) return;
   if (std::fclose(file_.release()) != 0 && !error_) error_ = errno;
   if (error_)
-    throw BackingError(fmt::format("the trace '{}' is not whole: {}", path_.string(), std::strerror(error_)));
+    throw BackingError(
+        fmt::format("the trace '{}' is not whole: {}", path_.string(), std::strerror(error_)));
 }
 
 }  // namespace holdall

@@ -1,7 +1,11 @@
-// From a chunk's key to the number of its node: open addressing with linear probing, at most half
-// full. It grows and never shrinks, so a map that has held as many keys before allocates nothing.
+// From a chunk's key to the number of its node. It grows and never shrinks, so a map that has held
+// as many keys before allocates nothing.
+//
+// Keys below twice as many as there are keys, as dense numbers are, index an array: 4 bytes each.
+// The others are hashed: open addressing with linear probing, 9/16 to 3/4 full, 12 bytes a slot.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -17,65 +21,106 @@ class KeyMap {
 
   // none if the key is not here.
   Index find(Key key) const {
-    for (std::size_t i = home(key);; i = after(i)) {
-      if (slots_[i].index == none) return none;
-      if (slots_[i].key == key) return slots_[i].index;
-    }
+    if (const auto k = static_cast<std::uint64_t>(key); k < array_size_) return array_.data()[k];
+    const Slot* const slots = slots_.data();
+    for (std::size_t i = home(key);; i = after(i))
+      if (slots[i].index == none || slots[i].key() == key) return slots[i].index;
   }
 
   // The key is not here yet; `index` is not none.
   void insert(Key key, Index index) {
-    if (2 * (size_ + 1) > slots_.size()) grow();
-    place({key, index});
     ++size_;
+    const auto k = static_cast<std::uint64_t>(key);
+    if (k >= array_size_ && k < reach() && reach() >= array_size_ + array_size_ / 4) grow_array();
+    if (k < array_size_) {
+      array_.data()[k] = index;
+      return;
+    }
+    if (4 * (hashed_ + 1) > 3 * slots_.size()) grow_slots();
+    place(Slot(key, index));
+    ++hashed_;
   }
 
   // Does nothing if the key is not here.
   void erase(Key key) {
+    if (const auto k = static_cast<std::uint64_t>(key); k < array_size_) {
+      size_ -= array_.data()[k] != none;
+      array_.data()[k] = none;
+      return;
+    }
+    Slot* const slots = slots_.data();
     std::size_t hole = home(key);
-    for (; slots_[hole].key != key || slots_[hole].index == none; hole = after(hole))
-      if (slots_[hole].index == none) return;
+    for (; slots[hole].index == none || slots[hole].key() != key; hole = after(hole))
+      if (slots[hole].index == none) return;
     // Close the hole with the next key that may stand there, so that no marker is left behind.
-    for (std::size_t i = after(hole); slots_[i].index != none; i = after(i)) {
-      if (distance(home(slots_[i].key), i) < distance(hole, i)) continue;
-      slots_[hole] = slots_[i];
+    for (std::size_t i = after(hole); slots[i].index != none; i = after(i)) {
+      if (distance(home(slots[i].key()), i) < distance(hole, i)) continue;
+      slots[hole] = slots[i];
       hole = i;
     }
-    slots_[hole].index = none;
+    slots[hole].index = none;
     --size_;
+    --hashed_;
   }
 
  private:
   struct Slot {
-    Key key{};
+    Slot() = default;
+    Slot(Key key, Index i)
+        : low(static_cast<std::uint32_t>(static_cast<std::uint64_t>(key))),
+          high(static_cast<std::uint32_t>(static_cast<std::uint64_t>(key) >> 32)),
+          index(i) {}
+    Key key() const { return Key{std::uint64_t{high} << 32 | low}; }
+
+    std::uint32_t low = 0, high = 0;  // of the key, so that a slot has no padding
     Index index = none;
   };
 
-  // Keys are often consecutive, or multiples of a power of two: mix all bits into the low ones.
+  // Keys are often consecutive, or multiples of a power of two: mix all bits into the high ones.
   std::size_t home(Key key) const {
     std::uint64_t x = static_cast<std::uint64_t>(key);
     x = (x ^ (x >> 32)) * 0x9e3779b97f4a7c15;
-    return static_cast<std::size_t>(x ^ (x >> 32)) & (slots_.size() - 1);
+    return static_cast<std::size_t>((((x ^ (x >> 29)) & 0xffffffff) * slots_.size()) >> 32);
   }
-  std::size_t after(std::size_t i) const { return (i + 1) & (slots_.size() - 1); }
+  std::size_t after(std::size_t i) const { return i + 1 == slots_.size() ? 0 : i + 1; }
   std::size_t distance(std::size_t from, std::size_t to) const {
-    return (to - from) & (slots_.size() - 1);
+    return to >= from ? to - from : to + slots_.size() - from;
   }
+  std::uint64_t reach() const { return 2 * size_ + 64; }  // of keys worth an array
 
   void place(Slot slot) {
-    std::size_t i = home(slot.key);
+    std::size_t i = home(slot.key());
     while (slots_[i].index != none) i = after(i);
     slots_[i] = slot;
   }
 
-  void grow() {
-    std::vector<Slot> old(2 * slots_.size());
-    old.swap(slots_);
-    for (const Slot& slot : old)
-      if (slot.index != none) place(slot);
+  void grow_slots() { rehash(slots_.size() + slots_.size() / 3 + 1); }
+
+  void grow_array() {
+    array_.reserve(reach());
+    array_.resize(reach(), none);
+    array_size_ = array_.size();
+    rehash(slots_.size());
   }
 
-  std::vector<Slot> slots_ = std::vector<Slot>(16);  // a power of two
+  void rehash(std::size_t size) {
+    std::vector<Slot> old(size);
+    old.swap(slots_);
+    for (const Slot& slot : old) {
+      if (slot.index == none) continue;
+      if (const auto k = static_cast<std::uint64_t>(slot.key()); k < array_size_) {
+        array_[k] = slot.index;
+        --hashed_;
+      } else {
+        place(slot);
+      }
+    }
+  }
+
+  std::vector<Index> array_;  // of the keys below array_size_
+  std::size_t array_size_ = 0;
+  std::vector<Slot> slots_ = std::vector<Slot>(16);
+  std::size_t hashed_ = 0;  // keys in slots_
   std::size_t size_ = 0;
 };
 

@@ -1,6 +1,8 @@
 // Numbered nodes that are taken and given back: their numbers stay valid, their addresses do not.
 #pragma once
 
+#include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "policies/key_map.hpp"
@@ -8,28 +10,35 @@
 
 namespace holdall::policies {
 
+// Free nodes are chained through their own first bytes, so giving one back allocates nothing.
 template <class Node>
 class Slab {
+  static_assert(std::is_trivially_copyable_v<Node> && sizeof(Node) >= sizeof(Index));
+
  public:
   Index take(const Node& node) {
-    if (free_.empty()) {
+    if (free_ == none) {
+      if (nodes_.size() == nodes_.capacity())
+        nodes_.reserve(nodes_.size() + nodes_.size() / 4 + 16);
       nodes_.push_back(node);
-      free_.reserve(nodes_.capacity());
       return static_cast<Index>(nodes_.size() - 1);
     }
-    const Index i = free_.back();
-    free_.pop_back();
-    nodes_[i] = node;
+    const Index i = free_;
+    std::memcpy(&free_, static_cast<const void*>(nodes_.data() + i), sizeof free_);
+    nodes_.data()[i] = node;
     return i;
   }
-  void give(Index i) { free_.push_back(i); }
+  void give(Index i) {
+    std::memcpy(static_cast<void*>(nodes_.data() + i), &free_, sizeof free_);
+    free_ = i;
+  }
 
-  Node& operator[](Index i) { return nodes_[i]; }
-  const Node& operator[](Index i) const { return nodes_[i]; }
+  Node& operator[](Index i) { return nodes_.data()[i]; }
+  const Node& operator[](Index i) const { return nodes_.data()[i]; }
 
  private:
   std::vector<Node> nodes_;
-  std::vector<Index> free_;
+  Index free_ = none;  // the one given back last
 };
 
 // A slab of the chunks that a policy knows, found by key. A Node has a member `key`.

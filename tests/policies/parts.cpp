@@ -90,6 +90,20 @@ TEST(KeyMap, FindsWhatAMapFinds) {
   }
 }
 
+// Dense keys index an array, and what was hashed before they were many moves there.
+TEST(KeyMap, FindsKeysThatBecomeDense) {
+  KeyMap map;
+  for (Index i = 0; i < 50'000; ++i) map.insert(Key{std::uint64_t{i} * 7919 % 50'021}, i);
+  map.insert(Key{std::uint64_t{1} << 40}, 7);
+  for (Index i = 0; i < 50'000; ++i) ASSERT_EQ(map.find(Key{std::uint64_t{i} * 7919 % 50'021}), i);
+  EXPECT_EQ(map.find(Key{50'021}), none);
+  EXPECT_EQ(map.find(Key{std::uint64_t{1} << 40}), 7u);
+  for (Index i = 0; i < 50'000; ++i) map.erase(Key{std::uint64_t{i} * 7919 % 50'021});
+  EXPECT_EQ(map.size(), 1u);
+  map.erase(Key{3});
+  EXPECT_EQ(map.size(), 1u);
+}
+
 TEST(KeyMap, TakesTheLargestAndTheSmallestKey) {
   KeyMap map;
   map.insert(Key{0}, 1);

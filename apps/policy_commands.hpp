@@ -1,0 +1,56 @@
+// The sub-commands of `holdall policy`, and the options that they share.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/command.hpp"
+#include "apps/policy/cells.hpp"
+#include "apps/policy/cost.hpp"
+#include "apps/policy/size.hpp"
+
+namespace holdall::apps {
+
+// How traces are read and what is replayed.
+struct LabOptions {
+  std::vector<std::string> traces;
+  lab::ReadOptions read;
+  std::string policies = "lru";
+  std::string sizes = "1%,10%,50%";
+  bool honour_sizes = false;
+  Bytes chunk = Bytes{8} << 20;
+  std::string cost_file;
+  unsigned threads = 0;  // 0: all cores
+
+  lab::TraceOptions trace_options() const;
+  std::vector<std::string> policy_list() const;
+  lab::Cost cost() const;
+  std::size_t cores() const;
+};
+
+void add_trace_argument(CLI::App& command, LabOptions& options, bool several = false);
+void add_format_options(CLI::App& command, LabOptions& options);
+void add_grid_options(CLI::App& command,
+                      LabOptions& options);  // policies, sizes, chunks, costs, threads
+
+// The cells of a trace of that footprint, in the order of the command line. `footprint` is asked
+// for percentages only.
+std::vector<lab::Cell> cells_of(const LabOptions& options,
+                                const std::function<std::uint64_t()>& footprint);
+
+// Notes on what reading found: time that runs backwards.
+void note_facts(const std::string& path, const lab::TraceFacts& facts);
+
+// A whole trace, with its notes.
+lab::Trace hold(const LabOptions& options, const std::string& path, Progress& progress);
+
+// A bar on a terminal, with the time that is left.
+std::function<void(const lab::TraceStream&)> reading(Progress& progress, const std::string& path);
+
+void add_policy_replay(CLI::App& group, int& status);
+void add_policy_curve(CLI::App& group, int& status);  // mrc, bound
+void add_policy_sweep(CLI::App& group, int& status);  // sweep, report
+void add_policy_trace(CLI::App& group, int& status);
+
+}  // namespace holdall::apps

@@ -1,0 +1,190 @@
+// holdall policy sweep and report: traces x policies x sizes, and what came of it.
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <tbb/global_control.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "apps/policy/error.hpp"
+#include "apps/policy/table.hpp"
+#include "apps/policy_commands.hpp"
+
+namespace holdall::apps {
+
+namespace {
+
+// What names a run in the table.
+std::string name_of(const lab::Result& r) {
+  return fmt::format("{}\n{}\n{}\n{}", r.trace, r.policy, r.capacity, r.sizes);
+}
+
+// A table that was broken off may end within a line: what is not whole goes.
+void cut_unfinished_line(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::size_t whole = text.rfind('\n') + 1;
+  if (whole < text.size()) std::filesystem::resize_file(path, whole);
+}
+
+void sweep(const LabOptions& options, const std::string& output) {
+  using Clock = std::chrono::steady_clock;
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, options.cores());
+  const lab::Cost cost = options.cost();
+
+  // 1. what is done already
+  std::set<std::string> done;
+  if (std::filesystem::exists(output)) {
+    cut_unfinished_line(output);
+    for (const lab::Result& result : lab::read_results(output)) done.insert(name_of(result));
+  }
+  std::ofstream table(output, std::ios::app | std::ios::binary);
+  if (table && std::filesystem::file_size(output) == 0) table << lab::csv_header() << std::flush;
+
+  // 2. the rest, a trace at a time
+  Progress progress("sweep");
+  std::size_t skipped = 0, ran = 0;
+  const auto policies = options.policy_list();
+  for (const std::string& path : options.traces) {
+    lab::Trace trace = hold(options, path, progress);
+    for (const lab::Result& known : lab::read_results(output))
+      if (known.trace == trace.name &&
+          known.counts.requests + known.counts.prefetched > trace.ids.size())
+        throw lab::LabError(
+            fmt::format("{}: has results of another trace called '{}'", output, trace.name));
+    std::vector<lab::Cell> cells;
+    for (lab::Cell& cell : cells_of(options, [&] { return trace.footprint(); })) {
+      if (done.insert(
+                  name_of({trace.name, cell.policy, cell.options.capacity, cell.options.sizes, {}}))
+              .second)
+        cells.push_back(std::move(cell));
+      else
+        ++skipped;
+    }
+    if (cells.empty()) continue;
+    if (std::ranges::any_of(policies,
+                            [](const auto& p) { return p == "opt" || p.starts_with("opt:"); }))
+      find_next_uses(trace);
+    const auto began = Clock::now();
+    std::size_t finished = 0;
+    run_cells(trace, cells, [&](lab::Result result) {
+      result.modelled = cost.seconds(result.counts);
+      table << lab::to_csv(result) << std::flush;
+      ++finished;
+      const double passed = std::chrono::duration<double>(Clock::now() - began).count();
+      const double left =
+          passed / static_cast<double>(finished) * static_cast<double>(cells.size() - finished);
+      progress.show(fmt::format("{}: {} of {} cells, {:.0f} s to go", trace.name, finished,
+                                cells.size(), left),
+                    finished, cells.size());
+    });
+    ran += finished;
+  }
+  table.close();
+  if (!table) throw lab::LabError(fmt::format("{}: cannot be written", output));
+  fmt::print("{} cells run, {} were there already: {}\n", ran, skipped, output);
+}
+
+// The drawing is a Python script installed with the program: beside the source tree's program it is
+// in bench/.
+std::string report_script() {
+  if (const char* const named = std::getenv("HOLDALL_REPORT")) return named;
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  for (const char* const place : {"../share/holdall/report.py", "../../apps/policy/report.py"}) {
+    const auto script = program.parent_path() / place;
+    if (std::filesystem::exists(script)) return script.lexically_normal().string();
+  }
+  throw lab::LabError(
+      "report.py is not where this program was installed to; name it with HOLDALL_REPORT=FILE");
+}
+
+int report(const std::string& table, const std::string& output, const std::string& heat) {
+  (void)lab::read_results(table);  // says what is wrong with it
+  std::vector<std::string> words{"python3", report_script(), table, output};
+  if (!heat.empty()) words.push_back(heat);
+  std::vector<char*> raw;
+  for (std::string& word : words) raw.push_back(word.data());
+  raw.push_back(nullptr);
+  pid_t child = 0;
+  if (posix_spawnp(&child, "python3", nullptr, nullptr, raw.data(), environ) != 0)
+    throw lab::LabError(
+        "python3 cannot be run: reports need it, and matplotlib: apt-get install "
+        "python3-matplotlib");
+  int status = 0;
+  if (::waitpid(child, &status, 0) != child || !WIFEXITED(status)) return failed;
+  if (WEXITSTATUS(status) != 0) return failed;
+  fmt::print("{}\n", output);
+  return 0;
+}
+
+// The accesses of chunks over time, counted on a grid, for the report to colour.
+void heat_map(const LabOptions& options, const std::string& path, const std::string& to) {
+  constexpr std::size_t across = 200, down = 100;
+  Progress progress("reading " + path);
+  const lab::Trace trace = hold(options, path, progress);
+  std::vector<std::uint64_t> order(trace.keys);
+  std::ranges::sort(order);
+  std::vector<std::uint32_t> row(trace.distinct());
+  for (std::size_t id = 0; id < trace.distinct(); ++id) {
+    const auto rank =
+        static_cast<std::size_t>(std::ranges::lower_bound(order, trace.keys[id]) - order.begin());
+    row[id] = static_cast<std::uint32_t>(rank * down / trace.distinct());
+  }
+  nlohmann::json grid;
+  std::vector<std::vector<std::uint64_t>> counts(down, std::vector<std::uint64_t>(across));
+  for (std::size_t i = 0; i < trace.ids.size(); ++i)
+    ++counts[row[trace.ids[i]]][i * across / trace.ids.size()];
+  grid["trace"] = trace.name;
+  grid["counts"] = counts;
+  std::ofstream(to) << grid;
+}
+
+}  // namespace
+
+void add_policy_sweep(CLI::App& group, int& status) {
+  {
+    CLI::App* const command = group.add_subcommand(
+        "sweep", "traces x policies x sizes, on all cores, into a csv; run again, it goes on");
+    auto options = std::make_shared<LabOptions>();
+    auto output = std::make_shared<std::string>();
+    add_trace_argument(*command, *options, true);
+    command->add_option("--output", *output, "the csv")->required()->type_name("FILE");
+    add_grid_options(*command, *options);
+    add_format_options(*command, *options);
+    command->callback([=, &status] {
+      sweep(*options, *output);
+      status = 0;
+    });
+  }
+  {
+    CLI::App* const command = group.add_subcommand(
+        "report",
+        "a sweep's csv as one HTML file with its charts; beside it, each chart as SVG and PNG");
+    auto table = std::make_shared<std::string>(),
+         output = std::make_shared<std::string>("report.html");
+    auto options = std::make_shared<LabOptions>();
+    command->add_option("table", *table, "what sweep wrote")->required()->type_name("CSV");
+    command->add_option("--output", *output, "the page")->type_name("FILE")->capture_default_str();
+    command->add_option("--trace", options->traces, "also draw when its chunks are used")
+        ->expected(1)
+        ->type_name("TRACE");
+    add_format_options(*command, *options);
+    command->callback([=, &status] {
+      std::string heat;
+      if (!options->traces.empty()) {
+        heat = *output + ".heat.json";
+        heat_map(*options, options->traces.front(), heat);
+      }
+      status = report(*table, *output, heat);
+      if (!heat.empty()) std::filesystem::remove(heat);
+    });
+  }
+}
+
+}  // namespace holdall::apps
