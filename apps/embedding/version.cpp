@@ -1,0 +1,220 @@
+#include "apps/embedding/version.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "apps/embedding/learn_work.hpp"
+
+namespace holdall::embedding {
+
+namespace {
+
+constexpr std::uint64_t most_rows = kernels::first_staged - 2;  // what a position can say
+
+TableSpec checked(TableSpec spec, const SourceInfo& source) {
+  const auto refuse = [&](const std::string& why) {
+    throw EmbeddingError(fmt::format("table '{}' from {}: {}", spec.name, source.name, why));
+  };
+  if (source.dim == 0) refuse("the source's rows are empty");
+  if (spec.dim == 0) spec.dim = source.dim;
+  if (spec.dim != source.dim)
+    refuse(fmt::format("the source's rows have {} elements, the table is to have {}", source.dim,
+                       spec.dim));
+  if (spec.capacity == 0) spec.capacity = source.rows;
+  if (spec.capacity < source.rows)
+    refuse(fmt::format("the source has {} rows, more than the capacity of {}: raise it",
+                       source.rows, spec.capacity));
+  if (spec.capacity == 0) refuse("no rows and no capacity for any");
+  if (spec.capacity > most_rows)
+    refuse(fmt::format("{} rows are more than a table can have, {}: split it", spec.capacity,
+                       most_rows));
+  if (spec.keys == Keys::hashed && !source.keyed)
+    refuse("the source has no keys, but the table is to be hashed: use dense ids");
+  if (!spec.frequencies.empty() && spec.frequencies.size() != source.rows)
+    refuse(
+        fmt::format("there are {} frequencies for {} rows", spec.frequencies.size(), source.rows));
+  if (spec.unknown == Unknown::fallback && spec.fallback.size() != spec.dim)
+    refuse(fmt::format("the fallback row has {} elements instead of {}", spec.fallback.size(),
+                       spec.dim));
+  if (!std::has_single_bit(spec.learning.one_in))
+    refuse(fmt::format("learning counts one key in {}, which is no power of two",
+                       spec.learning.one_in));
+  if (spec.learning.rows_at_once == 0)
+    spec.learning.rows_at_once = static_cast<std::uint32_t>(std::clamp<Bytes>(
+        (Bytes{1} << 20) / kernels::layout_of(spec.type, spec.dim).stride, 64, 16384));
+  spec.learning.rows_at_once = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(spec.learning.rows_at_once, spec.capacity / 16 + 1));
+  if (spec.learning.halve_every == 0)
+    spec.learning.halve_every = std::max<std::uint64_t>(4 * spec.capacity, 1 << 20);
+  return spec;
+}
+
+}  // namespace
+
+Version::Version(Engine& engine, const TableSpec& spec, const Source& source)
+    : engine_(engine),
+      spec_(checked(spec, source.info())),
+      stream_(engine.stream()),
+      rows_(source.info().rows),
+      turns_(engine.driver()),
+      curve_(rows_) {
+  // 1. room: a place for each row, and some that learning moves rows to
+  const kernels::RowLayout row = kernels::layout_of(spec_.type, spec_.dim);
+  const std::uint64_t spares = spec_.learning.on ? 2 * spec_.learning.rows_at_once : 0;
+  const bool mapped = spec_.learning.on || !spec_.frequencies.empty() || source.info().keyed ||
+                      spec_.keys == Keys::hashed || spec_.capacity > rows_;
+  store_ = std::make_unique<RowStore>(engine, stream_, spec_.name, row, spec_.capacity + spares,
+                                      spec_.memory, spec_.chunk);
+  view_.row = row;
+  view_.hot = store_->hot();
+  view_.cold = store_->cold();
+  view_.hot_rows = store_->hot_rows();
+  all_hot_ = view_.hot_rows == store_->positions();
+  view_.moving = spec_.learning.on;
+  view_.entry_count = spec_.capacity;
+  if (spec_.keys == Keys::hashed) {
+    view_.entry_count = std::bit_ceil(spec_.capacity + spec_.capacity / 2);
+    keys_ = Resident<std::uint64_t>(engine, stream_, view_.entry_count, spec_.name + " keys");
+    vmm::check(engine.driver().fill(keys_.data(), 0xff, view_.entry_count * 8, stream_),
+               "clear the keys of " + spec_.name);
+    view_.keys = keys_.data();
+  }
+  if (mapped) {
+    entries_ = Resident<std::uint32_t>(engine, stream_, view_.entry_count, spec_.name + " entries");
+    free_ = Resident<std::uint32_t>(engine, stream_, spec_.capacity, spec_.name + " free places");
+    view_.entries = entries_.data();
+  }
+  tallies_ = Resident<std::uint64_t>(engine, stream_, 3, spec_.name + " tallies");
+  if (spec_.learning.on)
+    counts_ = Resident<std::uint32_t>(engine, stream_, (view_.entry_count + 1) / 2,
+                                      spec_.name + " counts");
+  if (spec_.unknown == Unknown::fallback) {
+    fallback_ = Resident<float>(engine, stream_, spec_.dim, spec_.name + " fallback");
+    engine.load(fallback_.range(), 0, std::span<const float>(spec_.fallback));
+    view_.fallback = fallback_.data();
+  }
+
+  // 2. where each row goes, and the keys that lead there
+  std::vector<std::uint64_t> keys;
+  const std::vector<std::uint32_t> places = places_of(source, keys);
+  if (mapped) load_keys(keys, places);
+  keys = {};
+
+  // 3. the rows
+  load(source, places);
+  engine.synchronize(stream_);
+  for (std::uint64_t i = 0; i < spares; ++i)
+    spare_.push_back(static_cast<std::uint32_t>(i % 2 == 0 ? spec_.capacity + i / 2
+                                                           : spec_.capacity + spares - 1 - i / 2));
+  if (!spec_.frequencies.empty()) {
+    std::vector<std::uint64_t> sorted = std::move(spec_.frequencies);
+    std::ranges::sort(sorted, std::greater<>());
+    curve_ = HitCurve(sorted);
+    spec_.frequencies = {};
+  }
+  cold_share_ = 1 - curve_.at(store_->hot_rows());
+
+  // 4. what is fast here
+  measure_costs(engine_, stream_, view_, store_->positions(), costs_);
+}
+
+Version::~Version() { turns_.drain(); }
+
+StreamWork& Version::work_of(Stream stream) {
+  const std::scoped_lock hold(works_lock_);
+  auto& work = works_[stream.handle()];
+  if (!work) work = std::make_unique<StreamWork>(engine_, stream, view_.row);
+  return *work;
+}
+
+kernels::FreePlaces Version::free_places() {
+  return {free_.data(), tallies_.data(), tallies_.data() + 1};
+}
+
+double Version::predicted_hit_rate(Bytes memory) const {
+  const std::scoped_lock hold(curve_lock_);
+  return curve_.at(store_->hot_rows(std::min(store_->chunks(), memory / store_->chunk_bytes())));
+}
+
+double Version::set_budget(Bytes memory) {
+  const std::scoped_lock hold(boundary_lock_);
+  const std::uint64_t to = std::min(store_->chunks(), memory / store_->chunk_bytes());
+  while (store_->hot_chunks() != to) {
+    const std::uint64_t now = store_->hot_chunks();
+    // A row across the border needs its chunk's neighbour on the host: one chunk at a time keeps
+    // that true.
+    const std::uint64_t next = to > now ? now + 1 : now - 1;
+    store_->make_room(stream_, next);
+    {
+      const std::unique_lock writers = turns_.hold_writers(stream_);
+      store_->copy_between(stream_, next);
+      engine_.synchronize(stream_);
+      turns_.change([&] { view_.hot_rows = store_->hot_rows(next); });
+      all_hot_ = next == store_->chunks();
+    }
+    turns_.drain();
+    store_->settle(next);
+  }
+  const double rate = predicted_hit_rate(memory);
+  cold_share_ = 1 - rate;
+  return rate;
+}
+
+void Version::check(Stream stream) {
+  StreamWork& work = work_of(stream);
+  engine_.synchronize(stream);
+  const std::scoped_lock hold(work.lock);
+  (void)work.told();
+  work.ask(stream);
+  engine_.synchronize(stream);
+  const kernels::LookupCounts counts = work.told();
+  const std::uint64_t missing = counts.missing - work.checked_missing;
+  const std::uint64_t offsets = counts.bad_offsets - work.checked_offsets;
+  work.checked_missing = counts.missing;
+  work.checked_offsets = counts.bad_offsets;
+  std::uint64_t tallies[3] = {};
+  {
+    const std::unique_lock writers = turns_.hold_writers(stream_);
+    engine_.synchronize(stream_);
+    engine_.store(tallies_.range(), 0, std::span<std::uint64_t>(tallies));
+  }
+  const std::uint64_t refused = tallies[1] - refused_.exchange(tallies[1]);
+  if (offsets > 0)
+    throw EmbeddingError(fmt::format(
+        "table '{}': {} bags have offsets that decrease or pass the end; they were taken as empty",
+        spec_.name, offsets));
+  if (missing > 0 && spec_.unknown == Unknown::error)
+    throw EmbeddingError(fmt::format(
+        "table '{}' was asked for {} keys that it does not have; ask for the mask of the found "
+        "ones, or open it with another answer for unknown keys",
+        spec_.name, missing));
+  if (refused > 0)
+    throw EmbeddingError(fmt::format(
+        "table '{}' had no room for {} new keys: raise its capacity, now {}, or erase some",
+        spec_.name, refused, spec_.capacity));
+}
+
+void Version::add_stats(TableStats& stats) const {
+  stats.rows = rows_;
+  stats.capacity = spec_.capacity;
+  stats.duplicates = duplicates_;
+  stats.refused = refused_;
+  stats.moved += moved_;
+  stats.device_bytes = store_->device_bytes();
+  stats.host_bytes = store_->host_bytes();
+  stats.overhead_bytes = entries_.bytes() + keys_.bytes() + free_.bytes() + tallies_.bytes() +
+                         counts_.bytes() + fallback_.bytes();
+  stats.predicted_hit_rate = predicted_hit_rate(store_->device_bytes());
+  const std::scoped_lock hold(works_lock_);
+  for (const auto& [handle, work] : works_) {
+    const kernels::LookupCounts counts = work->told();
+    stats.keys += counts.keys;
+    stats.cold += counts.cold;
+    stats.missing += counts.missing;
+    stats.bad_offsets += counts.bad_offsets;
+  }
+}
+
+}  // namespace holdall::embedding
