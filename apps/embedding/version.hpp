@@ -47,6 +47,7 @@ class Version {
   Engine& engine() const { return engine_; }
   const TableSpec& spec() const { return spec_; }
   Turns& turns() { return turns_; }
+  const FetchCosts& costs() const { return costs_; }
   StreamWork& work_of(Stream stream);
 
  private:
