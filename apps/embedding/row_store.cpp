@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-
-#include "apps/embedding/error.hpp"
 
 namespace holdall::embedding {
 
@@ -22,87 +19,80 @@ class Nothing : public Backing {
 
 }  // namespace
 
-Bytes RowStore::chunk_for(Bytes bytes) {
-  return std::bit_floor(std::clamp<Bytes>(bytes / 64, Bytes{2} << 20, Bytes{64} << 20));
-}
-
-RowStore::RowStore(Engine& engine, Stream stream, std::string name, kernels::RowLayout row,
-                   std::uint64_t positions, Bytes hot_bytes, Bytes chunk)
-    : engine_(engine), name_(std::move(name)), row_(row), positions_(positions) {
-  const Bytes bytes = std::max<Bytes>(positions * row.stride, 1);
-  chunk_ = chunk > 0 ? chunk : chunk_for(bytes);
-  chunks_ = (bytes + chunk_ - 1) / chunk_;
-  shift_ = chunk_ % row.stride == 0 ? 0 : round_up(row.stride, Bytes{2} << 20);
-  if (shift_ > chunk_)
-    throw EmbeddingError(fmt::format("rows of '{}' take {} each, more than a chunk of {}", name_,
-                                     to_string(Bytes{row.stride}), to_string(chunk_)));
-  const std::uint64_t hot = std::min(chunks_, hot_bytes / chunk_);
-  range_ = engine.reserve<std::byte>(chunks_ * chunk_, {.name = name_ + " rows",
-                                                        .backing = std::make_shared<Nothing>(),
-                                                        .chunk = chunk_,
-                                                        .cold = Cold::unmapped});
-  pinned_.resize(slabs());
-  reserved_ = engine.pager().host_memory().reserve(shift_ + slabs() * chunk_, name_);
-  cold_ = reserved_ + shift_;
+RowStore::RowStore(Engine& engine, Stream stream, std::string name, const RowsLayout& layout,
+                   Bytes hot_bytes)
+    : engine_(engine), name_(std::move(name)), layout_(layout) {
+  const std::uint64_t hot = std::min(layout_.chunks, hot_bytes / layout_.chunk);
+  range_ = engine.reserve<std::byte>(layout_.chunks * layout_.chunk,
+                                     {.name = name_ + " rows",
+                                      .backing = std::make_shared<Nothing>(),
+                                      .chunk = layout_.chunk,
+                                      .cold = Cold::unmapped});
+  pinned_.resize(layout_.slabs());
+  reserved_ =
+      engine.pager().host_memory().reserve(layout_.shift + layout_.slabs() * layout_.chunk, name_);
+  cold_ = reserved_ + layout_.shift;
   try {
-    for (std::uint64_t i = hot; i < slabs(); ++i)
-      if (hot < chunks_) pin(i);
-    leases_.reserve(chunks_);
+    for (std::uint64_t i = hot; i < layout_.slabs(); ++i)
+      if (hot < layout_.chunks) pin(i);
+    leases_.reserve(layout_.chunks);
     while (hot_chunks_ < hot) {
-      leases_.push_back(engine.acquire(stream, {overwrite(range_, hot_chunks_ * chunk_, chunk_)}));
+      leases_.push_back(
+          engine.acquire(stream, {overwrite(range_, hot_chunks_ * layout_.chunk, layout_.chunk)}));
       leases_.back().hand_over();
       ++hot_chunks_;
     }
   } catch (...) {
-    for (std::uint64_t i = 0; i < slabs(); ++i) unpin(i);
-    engine.pager().host_memory().unreserve(reserved_, shift_ + slabs() * chunk_);
+    for (std::uint64_t i = 0; i < layout_.slabs(); ++i) unpin(i);
+    engine.pager().host_memory().unreserve(reserved_,
+                                           layout_.shift + layout_.slabs() * layout_.chunk);
     throw;
   }
 }
 
 RowStore::~RowStore() {
   leases_.clear();
-  for (std::uint64_t i = 0; i < slabs(); ++i) unpin(i);
-  engine_.pager().host_memory().unreserve(reserved_, shift_ + slabs() * chunk_);
+  for (std::uint64_t i = 0; i < layout_.slabs(); ++i) unpin(i);
+  engine_.pager().host_memory().unreserve(reserved_,
+                                          layout_.shift + layout_.slabs() * layout_.chunk);
 }
 
 std::uint32_t RowStore::hot_rows(std::uint64_t chunks) const {
-  return static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(positions_, chunks * chunk_ / row_.stride));
+  return static_cast<std::uint32_t>(layout_.hot_rows(chunks));
 }
 
 void RowStore::pin(std::uint64_t chunk) {
   if (pinned_[chunk]) return;
   HostMemory& memory = engine_.pager().host_memory();
-  memory.charge(chunk_, name_);
+  memory.charge(layout_.chunk, name_);
   try {
-    memory.pin(slab(chunk), chunk_, name_);
+    memory.pin(slab(chunk), layout_.chunk, name_);
   } catch (...) {
-    memory.discharge(chunk_);
+    memory.discharge(layout_.chunk);
     throw;
   }
   pinned_[chunk] = true;
-  host_bytes_ += chunk_;
+  host_bytes_ += layout_.chunk;
 }
 
 void RowStore::unpin(std::uint64_t chunk) {
   if (!pinned_[chunk]) return;
   HostMemory& memory = engine_.pager().host_memory();
-  memory.unpin(slab(chunk), chunk_);
-  memory.discharge(chunk_);
+  memory.unpin(slab(chunk), layout_.chunk);
+  memory.discharge(layout_.chunk);
   pinned_[chunk] = false;
-  host_bytes_ -= chunk_;
+  host_bytes_ -= layout_.chunk;
 }
 
 void RowStore::make_room(Stream stream, std::uint64_t chunks) {
   const std::uint64_t before = leases_.size();
   try {
     while (leases_.size() < chunks) {
-      leases_.push_back(
-          engine_.acquire(stream, {overwrite(range_, leases_.size() * chunk_, chunk_)}));
+      leases_.push_back(engine_.acquire(
+          stream, {overwrite(range_, leases_.size() * layout_.chunk, layout_.chunk)}));
       leases_.back().hand_over();
     }
-    for (std::uint64_t i = chunks; i < slabs() && chunks < chunks_; ++i) pin(i);
+    for (std::uint64_t i = chunks; i < layout_.slabs() && chunks < layout_.chunks; ++i) pin(i);
   } catch (...) {
     leases_.resize(before);
     settle(hot_chunks_);
@@ -112,11 +102,12 @@ void RowStore::make_room(Stream stream, std::uint64_t chunks) {
 
 void RowStore::copy_between(Stream stream, std::uint64_t chunks) {
   const bool up = chunks > hot_chunks_;
-  Bytes first = Bytes{hot_rows(std::min(chunks, hot_chunks_))} * row_.stride;
-  const Bytes last = Bytes{hot_rows(std::max(chunks, hot_chunks_))} * row_.stride;
+  Bytes first = Bytes{hot_rows(std::min(chunks, hot_chunks_))} * layout_.row.stride;
+  const Bytes last = Bytes{hot_rows(std::max(chunks, hot_chunks_))} * layout_.row.stride;
   while (first < last) {  // each side of a copy within one mapping, and one pinned slab
-    const Bytes in_chunk = (first / chunk_ + 1) * chunk_;
-    const Bytes in_slab = ((first + shift_) / chunk_ + 1) * chunk_ - shift_;
+    const Bytes in_chunk = (first / layout_.chunk + 1) * layout_.chunk;
+    const Bytes in_slab =
+        ((first + layout_.shift) / layout_.chunk + 1) * layout_.chunk - layout_.shift;
     const Bytes end = std::min({last, in_chunk, in_slab});
     std::byte* const hot_at = hot() + first;
     std::byte* const cold_at = cold_ + first;
@@ -131,12 +122,12 @@ void RowStore::settle(std::uint64_t chunks) {
   hot_chunks_ = chunks;
   if (leases_.size() > chunks) {
     leases_.resize(chunks);
-    engine_.advise(
-        {&range_.state(), Access::read, chunks * chunk_, (chunks_ - chunks) * chunk_, nullptr},
-        Advice::do_not_need);
+    engine_.advise({&range_.state(), Access::read, chunks * layout_.chunk,
+                    (layout_.chunks - chunks) * layout_.chunk, nullptr},
+                   Advice::do_not_need);
   }
-  for (std::uint64_t i = 0; i < slabs(); ++i)
-    if (i < chunks || chunks == chunks_) unpin(i);
+  for (std::uint64_t i = 0; i < layout_.slabs(); ++i)
+    if (i < chunks || chunks == layout_.chunks) unpin(i);
 }
 
 }  // namespace holdall::embedding

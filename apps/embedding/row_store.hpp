@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/embedding/layout.hpp"
 #include "engine/engine.hpp"
 #include "kernels/table.hpp"
 
@@ -18,10 +19,10 @@ namespace holdall::embedding {
 
 class RowStore {
  public:
-  // Room for `positions` rows, `hot_bytes` of it (rounded down to chunks) in device memory.
+  // Room for the rows of a layout, `hot_bytes` of it (rounded down to chunks) in device memory.
   // Throws OutOfHostMemory, WorkingSetTooLarge, DriverError.
-  RowStore(Engine& engine, Stream stream, std::string name, kernels::RowLayout row,
-           std::uint64_t positions, Bytes hot_bytes, Bytes chunk = 0);
+  RowStore(Engine& engine, Stream stream, std::string name, const RowsLayout& layout,
+           Bytes hot_bytes);
   ~RowStore();
   RowStore(const RowStore&) = delete;
   RowStore& operator=(const RowStore&) = delete;
@@ -31,12 +32,12 @@ class RowStore {
   // Rows in device memory while `chunks` chunks are.
   std::uint32_t hot_rows(std::uint64_t chunks) const;
   std::uint32_t hot_rows() const { return hot_rows(hot_chunks_); }
-  std::uint64_t chunks() const { return chunks_; }
+  std::uint64_t chunks() const { return layout_.chunks; }
   std::uint64_t hot_chunks() const { return hot_chunks_; }
-  Bytes chunk_bytes() const { return chunk_; }
-  std::uint64_t positions() const { return positions_; }
+  Bytes chunk_bytes() const { return layout_.chunk; }
+  std::uint64_t positions() const { return layout_.positions; }
   Bytes host_bytes() const { return host_bytes_; }
-  Bytes device_bytes() const { return hot_chunks_ * chunk_; }
+  Bytes device_bytes() const { return hot_chunks_ * layout_.chunk; }
 
   // The way from one border to another: make room on the other side, have the rows copied, tell the
   // readers, let those of before pass, give up the old room.
@@ -45,29 +46,22 @@ class RowStore {
   void copy_between(Stream stream, std::uint64_t chunks);
   void settle(std::uint64_t chunks);
 
-  static Bytes chunk_for(Bytes bytes);
-
  private:
   void pin(std::uint64_t chunk);
   void unpin(std::uint64_t chunk);
-  // The host's bytes for a chunk begin `shift_` before the chunk, so that a row across the border
-  // is whole.
-  std::byte* slab(std::uint64_t chunk) const { return cold_ + chunk * chunk_ - shift_; }
-  std::uint64_t slabs() const { return chunks_ + (shift_ > 0 ? 1 : 0); }
+  std::byte* slab(std::uint64_t chunk) const {
+    return cold_ + chunk * layout_.chunk - layout_.shift;
+  }
 
   Engine& engine_;
   const std::string name_;
-  const kernels::RowLayout row_;
-  const std::uint64_t positions_;
-  Bytes chunk_ = 0;
-  Bytes shift_ = 0;
-  std::uint64_t chunks_ = 0;
+  const RowsLayout layout_;
   std::uint64_t hot_chunks_ = 0;
   Range<std::byte> range_;
   std::vector<Lease> leases_;      // of each hot chunk
   std::byte* reserved_ = nullptr;  // the host's addresses
   std::byte* cold_ = nullptr;      // where position 0 would be among them
-  std::vector<bool> pinned_;       // [slabs()]
+  std::vector<bool> pinned_;       // [layout_.slabs()]
   Bytes host_bytes_ = 0;
 };
 

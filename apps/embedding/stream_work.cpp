@@ -9,8 +9,9 @@ StreamWork::StreamWork(Engine& engine, Stream stream, kernels::RowLayout row)
       stream_(stream),
       row_(row),
       beside_(engine.stream()),
-      counts_(engine, stream, 1, "counters of look-ups"),
+      counts_(engine, beside_, 1, "counters of look-ups"),
       told_counts_(engine.host_array<kernels::LookupCounts>(1, "counters of look-ups")) {
+  engine_.synchronize(beside_);
   vmm::check(engine_.driver().create_event(here_, 0), "create an event for look-ups");
   vmm::check(engine_.driver().create_event(told_, 0), "create an event for look-ups");
   vmm::check(engine_.driver().create_event(copied_, 0), "create an event for look-ups");
@@ -25,10 +26,15 @@ StreamWork::~StreamWork() {
 }
 
 void StreamWork::make_room(std::uint64_t n, std::uint32_t cold, Staged staged) {
+  // Held by a lease on the stream beside, which lives as long as the engine; so what is replaced is
+  // waited for here.
+  bool grown = false;
   const auto resident = [&]<class T>(Resident<T>& array, std::uint64_t count, const char* name) {
     if (array.size() >= count) return;
+    if (array.size() > 0) (void)engine_.driver().synchronize(stream_);
     array = {};
-    array = Resident<T>(engine_, stream_, std::bit_ceil(count), name);
+    array = Resident<T>(engine_, beside_, std::bit_ceil(count), name);
+    grown = true;
   };
   resident(positions_, n, "positions of a look-up");
   if (cold > room_) {
@@ -41,10 +47,14 @@ void StreamWork::make_room(std::uint64_t n, std::uint32_t cold, Staged staged) {
   }
   const std::uint64_t rows = std::uint64_t{cold} * row_.stride;
   if (staged == Staged::device) resident(device_rows_, rows, "fetched rows of bags");
+  if (staged == Staged::host && host_list_.size() > 0 &&
+      (host_list_.size() < header + cold || host_rows_.size() < rows))
+    (void)engine_.driver().synchronize(stream_);
   if (staged == Staged::host && host_list_.size() < header + cold)
     host_list_ = engine_.host_array<std::uint32_t>(header + std::bit_ceil(cold), "cold keys");
   if (staged == Staged::host && host_rows_.size() < rows)
     host_rows_ = engine_.host_array<std::byte>(std::bit_ceil(rows), "cold rows");
+  if (grown) engine_.synchronize(beside_);
 }
 
 kernels::ColdList StreamWork::list(std::uint32_t capacity) const {
@@ -89,8 +99,10 @@ const kernels::PooledTable* StreamWork::tables(const kernels::PooledTable* from,
   vmm::Driver& driver = engine_.driver();
   vmm::check(driver.synchronize(copied_), "wait for the tables of the bags before");
   if (tables_.size() < count) {
+    if (tables_.size() > 0) (void)driver.synchronize(stream);
     tables_ = {};
-    tables_ = Resident<kernels::PooledTable>(engine_, stream_, count, "tables of bags");
+    tables_ = Resident<kernels::PooledTable>(engine_, beside_, count, "tables of bags");
+    engine_.synchronize(beside_);
     host_tables_ = engine_.host_array<kernels::PooledTable>(count, "tables of bags");
   }
   std::copy_n(from, count, host_tables_.data());

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <thread>
 
+#include "apps/embedding/layout.hpp"
 #include "apps/embedding/version.hpp"
 #include "apps/embedding/zipf.hpp"
 #include "kernels/lookup.hpp"
@@ -75,12 +76,11 @@ Trial::Trial(Engine& engine, const TrialOptions& options)
   TableSpec spec;
   spec.name = "trial";
   spec.type = options.type;
-  const Bytes stride = kernels::layout_of(options.type, options.dim).stride;
-  const Bytes chunk = RowStore::chunk_for(options.rows * stride);
-  spec.memory =
-      options.share >= 1
-          ? ~Bytes{0}
-          : round_up(static_cast<Bytes>(options.share * double(options.rows)) * stride, chunk);
+  const RowsLayout layout =
+      rows_layout(spec.name, kernels::layout_of(options.type, options.dim), options.rows, 0);
+  if (options.share < 1)
+    spec.memory = round_up(
+        static_cast<Bytes>(options.share * double(options.rows)) * layout.row.stride, layout.chunk);
   spec.fetch = options.fetch;
   spec.learning.on = options.learn;
   spec.learning.background = false;

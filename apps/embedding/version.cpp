@@ -5,83 +5,36 @@
 #include <algorithm>
 #include <bit>
 
+#include "apps/embedding/layout.hpp"
 #include "apps/embedding/learn_work.hpp"
 
 namespace holdall::embedding {
 
-namespace {
-
-constexpr std::uint64_t most_rows = kernels::first_staged - 2;  // what a position can say
-
-TableSpec checked(TableSpec spec, const SourceInfo& source) {
-  const auto refuse = [&](const std::string& why) {
-    throw EmbeddingError(fmt::format("table '{}' from {}: {}", spec.name, source.name, why));
-  };
-  if (source.dim == 0) refuse("the source's rows are empty");
-  if (spec.dim == 0) spec.dim = source.dim;
-  if (spec.dim != source.dim)
-    refuse(fmt::format("the source's rows have {} elements, the table is to have {}", source.dim,
-                       spec.dim));
-  if (spec.capacity == 0) spec.capacity = source.rows;
-  if (spec.capacity < source.rows)
-    refuse(fmt::format("the source has {} rows, more than the capacity of {}: raise it",
-                       source.rows, spec.capacity));
-  if (spec.capacity == 0) refuse("no rows and no capacity for any");
-  if (spec.capacity > most_rows)
-    refuse(fmt::format("{} rows are more than a table can have, {}: split it", spec.capacity,
-                       most_rows));
-  if (spec.keys == Keys::hashed && !source.keyed)
-    refuse("the source has no keys, but the table is to be hashed: use dense ids");
-  if (!spec.frequencies.empty() && spec.frequencies.size() != source.rows)
-    refuse(
-        fmt::format("there are {} frequencies for {} rows", spec.frequencies.size(), source.rows));
-  if (spec.unknown == Unknown::fallback && spec.fallback.size() != spec.dim)
-    refuse(fmt::format("the fallback row has {} elements instead of {}", spec.fallback.size(),
-                       spec.dim));
-  if (!std::has_single_bit(spec.learning.one_in))
-    refuse(fmt::format("learning counts one key in {}, which is no power of two",
-                       spec.learning.one_in));
-  if (spec.learning.rows_at_once == 0)
-    spec.learning.rows_at_once = static_cast<std::uint32_t>(std::clamp<Bytes>(
-        (Bytes{1} << 20) / kernels::layout_of(spec.type, spec.dim).stride, 64, 16384));
-  spec.learning.rows_at_once = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(spec.learning.rows_at_once, spec.capacity / 16 + 1));
-  if (spec.learning.halve_every == 0)
-    spec.learning.halve_every = std::max<std::uint64_t>(4 * spec.capacity, 1 << 20);
-  return spec;
-}
-
-}  // namespace
-
 Version::Version(Engine& engine, const TableSpec& spec, const Source& source)
     : engine_(engine),
-      spec_(checked(spec, source.info())),
+      spec_(completed(spec, source.info())),
       stream_(engine.stream()),
       rows_(source.info().rows),
       turns_(engine.driver()),
       curve_(rows_) {
   // 1. room: a place for each row, and some that learning moves rows to
-  const kernels::RowLayout row = kernels::layout_of(spec_.type, spec_.dim);
-  const std::uint64_t spares = spec_.learning.on ? 2 * spec_.learning.rows_at_once : 0;
-  const bool mapped = spec_.learning.on || !spec_.frequencies.empty() || source.info().keyed ||
-                      spec_.keys == Keys::hashed || spec_.capacity > rows_;
-  store_ = std::make_unique<RowStore>(engine, stream_, spec_.name, row, spec_.capacity + spares,
-                                      spec_.memory, spec_.chunk);
-  view_.row = row;
+  const TableLayout layout = layout_of(spec_, source.info());
+  const std::uint64_t spares = layout.spares;
+  store_ = std::make_unique<RowStore>(engine, stream_, spec_.name, layout.rows, spec_.memory);
+  view_.row = layout.rows.row;
   view_.hot = store_->hot();
   view_.cold = store_->cold();
   view_.hot_rows = store_->hot_rows();
   all_hot_ = view_.hot_rows == store_->positions();
   view_.moving = spec_.learning.on;
-  view_.entry_count = spec_.capacity;
+  view_.entry_count = layout.entry_count;
   if (spec_.keys == Keys::hashed) {
-    view_.entry_count = std::bit_ceil(spec_.capacity + spec_.capacity / 2);
     keys_ = Resident<std::uint64_t>(engine, stream_, view_.entry_count, spec_.name + " keys");
     vmm::check(engine.driver().fill(keys_.data(), 0xff, view_.entry_count * 8, stream_),
                "clear the keys of " + spec_.name);
     view_.keys = keys_.data();
   }
-  if (mapped) {
+  if (layout.mapped) {
     entries_ = Resident<std::uint32_t>(engine, stream_, view_.entry_count, spec_.name + " entries");
     free_ = Resident<std::uint32_t>(engine, stream_, spec_.capacity, spec_.name + " free places");
     view_.entries = entries_.data();
@@ -99,7 +52,7 @@ Version::Version(Engine& engine, const TableSpec& spec, const Source& source)
   // 2. where each row goes, and the keys that lead there
   std::vector<std::uint64_t> keys;
   const std::vector<std::uint32_t> places = places_of(source, keys);
-  if (mapped) load_keys(keys, places);
+  if (layout.mapped) load_keys(keys, places);
   keys = {};
 
   // 3. the rows
