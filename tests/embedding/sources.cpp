@@ -14,7 +14,7 @@ std::string npy(const std::string& dictionary, const std::string& data) {
   text += static_cast<char>(dictionary.size() >> 8);
   return text + dictionary + data;
 }
-std::string bytes_of(const std::vector<float>& values) {
+std::string floats(const std::vector<float>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * 4};
 }
 std::string bytes_of(const Keys64& values) {
@@ -22,14 +22,14 @@ std::string bytes_of(const Keys64& values) {
 }
 std::string good_npy() {
   return npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n",
-             bytes_of({1, 2, 3, 4, 5, 6}));
+             floats({1, 2, 3, 4, 5, 6}));
 }
 std::string safetensors(const std::string& header, const std::string& data) {
   const Keys64 length = {header.size()};
   return bytes_of(length) + header + data;
 }
 std::string good_safetensors() {
-  return safetensors_header(RowType::fp32, 2, 3, true) + bytes_of({1, 2, 3, 4, 5, 6}) +
+  return safetensors_header(RowType::fp32, 2, 3, true) + floats({1, 2, 3, 4, 5, 6}) +
          bytes_of(Keys64{70, 80});
 }
 
@@ -57,9 +57,9 @@ TEST(Sources, FoldersAndPrefixesGiveRowsWithKeys) {
   const Folder folder;
   std::filesystem::create_directory(folder / "hps");
   folder.file("hps/key", bytes_of(Keys64{9, 8}));
-  folder.file("hps/emb_vector", bytes_of({1, 2, 3, 4, 5, 6}));
+  folder.file("hps/emb_vector", floats({1, 2, 3, 4, 5, 6}));
   folder.file("t.keys", bytes_of(Keys64{9, 8}));
-  folder.file("t.values", bytes_of({1, 2, 3, 4, 5, 6}));
+  folder.file("t.values", floats({1, 2, 3, 4, 5, 6}));
   folder.file("t.scores", bytes_of(Keys64{1, 1}));
   for (const char* const name : {"hps", "t"}) {
     const auto source = open_source(folder / name, {.dim = 3, .tensor = {}});
