@@ -209,7 +209,7 @@ void add_embed(CLI::App& app, int& status) {
       ->check(CLI::Range(0.0, 10.0));
   add_count(*command, "--batch", o->trial.batch, "keys of a look-up");
   add_count(*command, "--updates", o->trial.updates, "rows a second that are updated meanwhile");
-  command->add_flag("--learn", o->trial.learn, "count what is asked for");
+  command->add_flag("--learn", o->trial.learn_aside, "count what is asked for");
   command->add_option("--seconds", o->seconds, "to look up for");
   add_count(*command, "--lookups", o->lookups, "that are timed one by one");
   command->add_flag("--json", o->json, "a JSON object");

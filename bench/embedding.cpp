@@ -103,7 +103,7 @@ int run(int argc, char** argv) {
     small.alpha = 1.05;
     for (const std::uint64_t updates : {0, 10'000}) {
       small.updates = updates;
-      small.learn = updates > 0;
+      small.learn_aside = updates > 0;
       Trial trial(engine, small);
       if (updates == 0) show_costs(trial);
       const TrialResult result = trial.latency(20'000);

@@ -64,8 +64,8 @@ TableSpec completed(TableSpec spec, const SourceInfo& source) {
     refuse(fmt::format("learning counts one key in {}, which is no power of two",
                        spec.learning.one_in));
   if (spec.learning.rows_at_once == 0)
-    spec.learning.rows_at_once = static_cast<std::uint32_t>(std::clamp<Bytes>(
-        (Bytes{1} << 20) / kernels::layout_of(spec.type, spec.dim).stride, 64, 16384));
+    spec.learning.rows_at_once =
+        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(spec.capacity / 128, 64, 1 << 18));
   spec.learning.rows_at_once = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(spec.learning.rows_at_once, spec.capacity / 16 + 1));
   if (spec.learning.halve_every == 0)

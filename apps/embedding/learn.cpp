@@ -3,6 +3,8 @@
 #include <tbb/parallel_sort.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "apps/embedding/learn_work.hpp"
 #include "apps/embedding/version.hpp"
@@ -13,6 +15,8 @@ namespace {
 
 using kernels::count_bins;
 using kernels::Move;
+
+constexpr std::uint32_t slice = 4096;  // rows moved in one turn
 
 // Counts from which on entries belong into device memory, and below which they leave it for such.
 struct Bounds {
@@ -71,7 +75,7 @@ std::uint64_t Version::keys_seen() const {
   return keys;
 }
 
-std::uint64_t Version::learn() {
+std::uint64_t Version::learn(Bytes bytes_per_second) {
   if (counts_.size() == 0)
     throw EmbeddingError("table '" + spec_.name + "' does not learn: open it with learning on");
   const std::scoped_lock hold(boundary_lock_);
@@ -149,11 +153,22 @@ std::uint64_t Version::learn() {
     // have passed, for whom the next move waits
     const auto count = static_cast<std::uint32_t>(up + down);
     if (count > 0) {
-      turns_.move(stream_, [&] {
-        kernels::copy_rows(view_, work.moves.data(), count, stream_);
-        kernels::flip_entries(view_, work.moves.data(), count, work.left.data(), stream_);
-      });
-      engine_.synchronize(stream_);
+      // A slice at a time, so that look-ups find the link free soon, and no faster than is allowed.
+      const auto begin = std::chrono::steady_clock::now();
+      for (std::uint32_t first = 0; first < count; first += slice) {
+        const std::uint32_t n = std::min(slice, count - first);
+        turns_.move(stream_, [&] {
+          kernels::copy_rows(view_, work.moves.data() + first, n, stream_);
+          kernels::flip_entries(view_, work.moves.data() + first, n, work.left.data() + first,
+                                stream_);
+        });
+        engine_.synchronize(stream_);
+        if (bytes_per_second > 0)
+          std::this_thread::sleep_until(begin +
+                                        std::chrono::nanoseconds(static_cast<std::int64_t>(
+                                            static_cast<double>(first + n) * view_.row.stride *
+                                            1e9 / static_cast<double>(bytes_per_second))));
+      }
       unused.insert(unused.end(), work.left.data(), work.left.data() + count);
       spare_ = std::move(unused);
       moved = count;

@@ -1,15 +1,12 @@
 #include "apps/embedding/learner.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <exception>
 
 namespace holdall::embedding {
 
-Learner::Learner(std::function<Bytes()> step, Bytes bytes_per_second)
-    : step_(std::move(step)),
-      bytes_per_second_(std::max<Bytes>(bytes_per_second, 1)),
-      thread_([this](std::stop_token stop) { run(std::move(stop)); }) {}
+Learner::Learner(std::function<std::uint64_t()> step)
+    : step_(std::move(step)), thread_([this](std::stop_token stop) { run(std::move(stop)); }) {}
 
 Learner::~Learner() {
   thread_.request_stop();
@@ -22,21 +19,17 @@ std::string Learner::failure() const {
 }
 
 void Learner::run(std::stop_token stop) {
-  using std::chrono::duration;
-  constexpr duration<double> idle{0.05};  // there was nothing to move
+  constexpr std::chrono::milliseconds idle{50};
   while (!stop.stop_requested()) {
-    duration<double> rest = idle;
     try {
-      if (const Bytes moved = step_(); moved > 0)
-        rest =
-            duration<double>(static_cast<double>(moved) / static_cast<double>(bytes_per_second_));
+      if (step_() > 0) continue;
     } catch (const std::exception& error) {  // the table goes on as it is
       const std::scoped_lock hold(lock_);
       failure_ = error.what();
       return;
     }
     std::unique_lock hold(lock_);
-    woken_.wait_for(hold, stop, rest, [] { return false; });
+    woken_.wait_for(hold, stop, idle, [] { return false; });
   }
 }
 

@@ -1,20 +1,19 @@
-// The thread that learns for a table, under its cap of bytes a second.
+// The thread that learns for a table.
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
 
-#include "engine/vmm/bytes.hpp"
-
 namespace holdall::embedding {
 
 class Learner {
  public:
-  // `step` answers how many bytes it moved.
-  Learner(std::function<Bytes()> step, Bytes bytes_per_second);
+  // `step` answers how many rows it moved; after one that moved none there is a rest.
+  explicit Learner(std::function<std::uint64_t()> step);
   ~Learner();
   // What made it end, if something has; empty otherwise.
   std::string failure() const;
@@ -22,8 +21,7 @@ class Learner {
  private:
   void run(std::stop_token stop);
 
-  const std::function<Bytes()> step_;
-  const Bytes bytes_per_second_;
+  const std::function<std::uint64_t()> step_;
   mutable std::mutex lock_;
   std::condition_variable_any woken_;
   std::string failure_;

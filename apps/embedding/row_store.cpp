@@ -102,8 +102,8 @@ void RowStore::make_room(Stream stream, std::uint64_t chunks) {
 
 void RowStore::copy_between(Stream stream, std::uint64_t chunks) {
   const bool up = chunks > hot_chunks_;
-  Bytes first = Bytes{hot_rows(std::min(chunks, hot_chunks_))} * layout_.row.stride;
-  const Bytes last = Bytes{hot_rows(std::max(chunks, hot_chunks_))} * layout_.row.stride;
+  Bytes first = Bytes{hot_rows(std::min(chunks, hot_chunks()))} * layout_.row.stride;
+  const Bytes last = Bytes{hot_rows(std::max(chunks, hot_chunks()))} * layout_.row.stride;
   while (first < last) {  // each side of a copy within one mapping, and one pinned slab
     const Bytes in_chunk = (first / layout_.chunk + 1) * layout_.chunk;
     const Bytes in_slab =

@@ -7,6 +7,7 @@
 // the chunk moves up.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -56,13 +57,13 @@ class RowStore {
   Engine& engine_;
   const std::string name_;
   const RowsLayout layout_;
-  std::uint64_t hot_chunks_ = 0;
+  std::atomic<std::uint64_t> hot_chunks_{0};
   Range<std::byte> range_;
   std::vector<Lease> leases_;      // of each hot chunk
   std::byte* reserved_ = nullptr;  // the host's addresses
   std::byte* cold_ = nullptr;      // where position 0 would be among them
   std::vector<bool> pinned_;       // [layout_.slabs()]
-  Bytes host_bytes_ = 0;
+  std::atomic<Bytes> host_bytes_{0};
 };
 
 }  // namespace holdall::embedding

@@ -31,6 +31,20 @@ std::vector<std::uint64_t> Version::live_keys() {
   return keys;
 }
 
+std::vector<std::uint64_t> Version::order_for(const SourceInfo& next) {
+  if (view_.entries == nullptr || view_.keys != nullptr || next.keyed || next.rows != rows_)
+    return {};
+  const std::scoped_lock hold(boundary_lock_);
+  const std::unique_lock writers = turns_.hold_writers(stream_);
+  engine_.synchronize(stream_);
+  std::vector<std::uint32_t> entries(view_.entry_count);
+  engine_.store(entries_.range(), 0, std::span<std::uint32_t>(entries));
+  std::vector<std::uint64_t> order(rows_);
+  for (std::uint64_t row = 0; row < rows_; ++row)
+    order[row] = std::uint64_t{kernels::nowhere} - entries[row];
+  return order;
+}
+
 void Version::save(const std::filesystem::path& path) {
   const bool npy = path.extension() == ".npy";
   if (!npy && path.extension() != ".safetensors")

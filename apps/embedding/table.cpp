@@ -13,6 +13,7 @@ struct EmbeddingTable::State {
   State(Engine& in, TableSpec as, const Source& source)
       : engine(in), spec(std::move(as)), newest(std::make_shared<Version>(in, spec, source)) {
     spec.dim = newest->spec().dim;
+    spec.frequencies = {};  // the version has its order
   }
 
   std::shared_ptr<Version> version() const {
@@ -39,9 +40,8 @@ EmbeddingTable EmbeddingTable::open(Engine& engine, const TableSpec& spec, const
   auto state = std::make_unique<State>(engine, spec, source);
   if (spec.learning.on && spec.learning.background) {
     State* const at = state.get();
-    const Bytes row = kernels::layout_of(spec.type, at->spec.dim).stride;
-    state->learner = std::make_unique<Learner>([at, row] { return at->version()->learn() * row; },
-                                               spec.learning.bytes_per_second);
+    state->learner = std::make_unique<Learner>(
+        [at] { return at->version()->learn(at->spec.learning.bytes_per_second); });
   }
   return EmbeddingTable(std::move(state));
 }
@@ -142,9 +142,11 @@ void EmbeddingTable::load_version(const Source& source) {
   const std::scoped_lock one(state_->loading);
   TableSpec spec = state_->spec;
   if (state_->memory > 0) spec.memory = state_->memory;
-  spec.frequencies.clear();
   spec.capacity = std::max(spec.capacity, source.info().rows);
+  const std::shared_ptr<Version> before_it = state_->version();
+  spec.frequencies = before_it->order_for(source.info());
   auto next = std::make_shared<Version>(state_->engine, spec, source);
+  next->expect_as(*before_it);
   std::shared_ptr<Version> old = next;
   {
     const std::scoped_lock hold(state_->lock);

@@ -1,6 +1,8 @@
 #include "apps/embedding/trial.hpp"
 
+#include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
+#include <tbb/parallel_reduce.h>
 
 #include <algorithm>
 #include <atomic>
@@ -82,8 +84,8 @@ Trial::Trial(Engine& engine, const TrialOptions& options)
     spec.memory = round_up(
         static_cast<Bytes>(options.share * double(options.rows)) * layout.row.stride, layout.chunk);
   spec.fetch = options.fetch;
-  spec.learning.on = options.learn;
-  spec.learning.background = false;
+  spec.learning.on = options.learn || options.learn_aside;
+  spec.learning.background = options.learn_aside;
   if (options.ordered) {
     spec.frequencies.resize(options.rows);
     tbb::parallel_for(std::uint64_t{0}, options.rows, [&](std::uint64_t rank) {
@@ -137,14 +139,17 @@ double Trial::hit_rate_since(const TableStats& before) {
 double Trial::ideal_hit_rate() const {
   const double hot =
       double(table_->stats().device_bytes) / kernels::layout_of(options_.type, options_.dim).stride;
-  double all = 0;
-  double of_hot = 0;
-  for (std::uint64_t rank = 0; rank < options_.rows; ++rank) {
-    const double p = std::pow(double(rank + 1), -options_.alpha);
-    all += p;
-    if (double(rank) < hot) of_hot += p;
-  }
-  return of_hot / all;
+  const auto sum = [this](std::uint64_t ranks) {
+    return tbb::parallel_reduce(
+        tbb::blocked_range<std::uint64_t>(0, ranks), 0.0,
+        [this](const tbb::blocked_range<std::uint64_t>& some, double so_far) {
+          for (std::uint64_t rank = some.begin(); rank < some.end(); ++rank)
+            so_far += std::pow(double(rank + 1), -options_.alpha);
+          return so_far;
+        },
+        std::plus<>());
+  };
+  return sum(std::min(options_.rows, static_cast<std::uint64_t>(hot))) / sum(options_.rows);
 }
 
 TrialResult Trial::throughput(double seconds) {

@@ -21,7 +21,8 @@ struct TrialOptions {
   std::uint64_t batch = 1 << 16;
   std::uint64_t batches = 16;  // that differ
   bool ordered = true;         // the frequencies are known
-  bool learn = false;
+  bool learn = false;          // in steps that learn() makes
+  bool learn_aside = false;    // by a thread
   Fetch fetch = Fetch::measured;
   std::uint64_t updates = 0;  // rows a second, beside the look-ups
 };

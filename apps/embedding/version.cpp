@@ -1,6 +1,7 @@
 #include "apps/embedding/version.hpp"
 
 #include <fmt/format.h>
+#include <tbb/parallel_sort.h>
 
 #include <algorithm>
 #include <bit>
@@ -63,7 +64,7 @@ Version::Version(Engine& engine, const TableSpec& spec, const Source& source)
                                                            : spec_.capacity + spares - 1 - i / 2));
   if (!spec_.frequencies.empty()) {
     std::vector<std::uint64_t> sorted = std::move(spec_.frequencies);
-    std::ranges::sort(sorted, std::greater<>());
+    tbb::parallel_sort(sorted.begin(), sorted.end(), std::greater<>());
     curve_ = HitCurve(sorted);
     spec_.frequencies = {};
   }
@@ -89,6 +90,13 @@ kernels::FreePlaces Version::free_places() {
 double Version::predicted_hit_rate(Bytes memory) const {
   const std::scoped_lock hold(curve_lock_);
   return curve_.at(store_->hot_rows(std::min(store_->chunks(), memory / store_->chunk_bytes())));
+}
+
+void Version::expect_as(const Version& before) {
+  if (view_.entries == nullptr || before.rows_ != rows_) return;
+  const std::scoped_lock hold(curve_lock_, before.curve_lock_);
+  curve_ = before.curve_;
+  cold_share_ = 1 - curve_.at(store_->hot_rows());
 }
 
 double Version::set_budget(Bytes memory) {

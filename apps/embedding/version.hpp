@@ -38,7 +38,12 @@ class Version {
   void prefetch(const std::uint64_t* keys, std::uint64_t n, Stream stream);
   double set_budget(Bytes memory);
   double predicted_hit_rate(Bytes memory) const;
-  std::uint64_t learn();
+  // At most so many bytes a second; 0: as fast as it goes.
+  std::uint64_t learn(Bytes bytes_per_second = 0);
+  // For a version that follows, of as many rows: frequencies that give it this one's order, which
+  // may be learned; empty where there is none. And its curve of hits.
+  std::vector<std::uint64_t> order_for(const SourceInfo& next);
+  void expect_as(const Version& before);
   void save(const std::filesystem::path& path);
   void export_rows(const std::uint64_t* keys, std::uint64_t n, float* rows, std::uint8_t* found);
   void check(Stream stream);
