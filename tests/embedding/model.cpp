@@ -62,8 +62,12 @@ TEST_P(Model, EveryWayToFetchColdRowsGivesTheSameRows) {
       table.check(stream());
       EXPECT_EQ(table.stats().keys, 20'101u);
       EXPECT_EQ(table.stats().device_bytes, std::min<Bytes>(memory, 7 * chunk));
-      if (memory == ~Bytes{0}) EXPECT_EQ(table.stats().host_bytes, 0u);
-      if (memory == 0) EXPECT_EQ(table.stats().cold, table.stats().keys - table.stats().missing);
+      if (memory == ~Bytes{0}) {
+        EXPECT_EQ(table.stats().host_bytes, 0u);
+      }
+      if (memory == 0) {
+        EXPECT_EQ(table.stats().cold, table.stats().keys - table.stats().missing);
+      }
     }
 }
 
