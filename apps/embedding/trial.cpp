@@ -110,12 +110,13 @@ std::uint64_t Trial::key_of(std::uint64_t rank) const {
 
 void Trial::make_batches() {
   const Zipf zipf(options_.rows, options_.alpha);
+  ++round_;
   keys_.clear();
   std::vector<std::uint64_t> keys(options_.batch);
   for (std::uint64_t b = 0; b < options_.batches; ++b) {
     constexpr std::uint64_t piece = 1 << 14;
     tbb::parallel_for(std::uint64_t{0}, (options_.batch + piece - 1) / piece, [&](std::uint64_t p) {
-      std::mt19937_64 random(kernels::mixed(b << 32 | p) + drift_);
+      std::mt19937_64 random(kernels::mixed(b << 32 | p) + kernels::mixed(round_));
       for (std::uint64_t i = p * piece; i < std::min(options_.batch, (p + 1) * piece); ++i)
         keys[i] = key_of(zipf(random));
     });
@@ -211,13 +212,14 @@ TrialResult Trial::plain(double seconds) {
 
 void Trial::learn(std::uint64_t batches, std::uint64_t every, bool drifted,
                   const std::function<void(std::uint64_t, double)>& tell) {
-  if (drifted) {
-    ++drift_;
-    make_batches();
-  }
+  if (drifted) ++drift_;
   table_->check(stream_);
   TableStats before = table_->stats();
   for (std::uint64_t b = 1; b <= batches; ++b) {
+    if (b % keys_.size() == 1 % keys_.size()) {  // new keys: what is learned is not by heart
+      engine_.synchronize(stream_);
+      make_batches();
+    }
     lookup(b);
     if (b % every == 0) (void)table_->learn();
     if (b % std::max<std::uint64_t>(1, batches / 10) != 0) continue;

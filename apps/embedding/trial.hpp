@@ -66,8 +66,9 @@ class Trial {
   Engine& engine_;
   const TrialOptions options_;
   const Stream stream_;
-  unsigned scale_ = 0;  // of the permutation that scatters the keys
-  std::uint64_t drift_ = 0;
+  unsigned scale_ = 0;       // of the permutation that scatters the keys
+  std::uint64_t drift_ = 0;  // how often the hot keys have changed
+  std::uint64_t round_ = 0;  // how often batches were made
   std::unique_ptr<EmbeddingTable> table_;
   std::vector<kernels::DeviceArray<std::uint64_t>> keys_;
   kernels::DeviceArray<std::byte> out_;
