@@ -61,6 +61,7 @@ class Progress {
 
 // Add a sub-command; what it exits with goes to `status`.
 void add_graph(CLI::App& app, int& status);
+void add_embed(CLI::App& app, int& status);
 void add_policy(CLI::App& app, int& status);
 void add_doctor(CLI::App& app, int& status);
 

@@ -51,6 +51,7 @@ int main(int argc, char** argv) {
   app.failure_message(usage_message);
   int status = 0;
   add_graph(app, status);
+  add_embed(app, status);
   add_policy(app, status);
   add_doctor(app, status);
   try {

@@ -5,9 +5,13 @@
 #include <cstdint>
 
 #include "kernels/bfs.hpp"
+#include "kernels/counts.hpp"
 #include "kernels/demand.hpp"
 #include "kernels/generate_graph.hpp"
+#include "kernels/lookup.hpp"
 #include "kernels/pagerank.hpp"
+#include "kernels/pool.hpp"
+#include "kernels/write_rows.hpp"
 
 namespace holdall::kernels::gpu {
 
@@ -36,5 +40,44 @@ void free(void* at, Stream stream) noexcept;
 void copy(void* to, const void* from, Bytes bytes, Stream stream);
 
 GeneratedGraph generate_graph(const RandomGraph& graph, Stream stream);
+
+void gather(const TableView& table, const LookupIn& in, const RowsOut& out, Stream stream);
+void locate(const TableView& table, const LookupIn& in, std::uint32_t* positions,
+            const ColdList& list, Stream stream);
+void gather_hot(const TableView& table, const std::uint32_t* positions, std::uint64_t count,
+                const RowsOut& out, Stream stream);
+Bytes sort_list_bytes(std::uint32_t capacity);
+void sort_list(const ColdList& list, const ColdList& sorted, std::uint32_t low_bit, void* workspace,
+               Stream stream);
+void gather_cold(const TableView& table, const ColdList& list, const RowsOut& out,
+                 std::uint32_t blocks, Stream stream);
+void gather_staged(const TableView& table, const ColdList& list, const std::byte* staged,
+                   std::uint32_t part, std::uint32_t parts, const RowsOut& out, Stream stream);
+
+void find(const TableView& table, const std::uint64_t* keys, std::uint64_t count,
+          const ColdList& list, std::uint64_t* unknown, Stream stream);
+void write_rows(const TableView& table, const ColdList& sorted, const RowsIn& rows, Stream stream);
+void insert(const TableView& table, const std::uint64_t* keys, std::uint64_t count,
+            const FreePlaces& free, Stream stream);
+void assign(const TableView& table, const std::uint64_t* keys, const std::uint32_t* places,
+            std::uint64_t count, Stream stream);
+void erase(const TableView& table, const std::uint64_t* keys, std::uint64_t count,
+           const FreePlaces& free, Stream stream);
+void copy_rows(const TableView& table, const Move* moves, std::uint32_t count, Stream stream);
+void flip_entries(const TableView& table, const Move* moves, std::uint32_t count,
+                  std::uint32_t* left, Stream stream);
+
+void count_entries(const TableView& table, const std::uint32_t* counts, const Histograms& to,
+                   Stream stream);
+void choose_moves(const TableView& table, const std::uint32_t* counts, const Choice& choice,
+                  Stream stream);
+void halve_counts(std::uint32_t* counts, std::uint64_t entries, Stream stream);
+
+void pool(const TableView& table, const Bags& bags, const Staged& staged, LookupCounts* counts,
+          const RowsOut& out, Stream stream);
+void pool_many(const PooledTable* tables, std::uint64_t count, const Bags& bags,
+               LookupCounts* counts, const RowsOut& out, Stream stream);
+void stage_rows(const TableView& table, const ColdList& sorted, std::uint32_t* positions,
+                std::byte* staged, std::uint32_t blocks, Stream stream);
 
 }  // namespace holdall::kernels::gpu

@@ -41,4 +41,53 @@ void copy(void*, const void*, Bytes, Stream) { refuse(); }
 
 GeneratedGraph generate_graph(const RandomGraph&, Stream) { refuse(); }
 
+void gather(const TableView&, const LookupIn&, const RowsOut&, Stream) { refuse(); }
+void locate(const TableView&, const LookupIn&, std::uint32_t*, const ColdList&, Stream) {
+  refuse();
+}
+void gather_hot(const TableView&, const std::uint32_t*, std::uint64_t, const RowsOut&, Stream) {
+  refuse();
+}
+Bytes sort_list_bytes(std::uint32_t) { refuse(); }
+void sort_list(const ColdList&, const ColdList&, std::uint32_t, void*, Stream) { refuse(); }
+void gather_cold(const TableView&, const ColdList&, const RowsOut&, std::uint32_t, Stream) {
+  refuse();
+}
+void gather_staged(const TableView&, const ColdList&, const std::byte*, std::uint32_t,
+                   std::uint32_t, const RowsOut&, Stream) {
+  refuse();
+}
+void find(const TableView&, const std::uint64_t*, std::uint64_t, const ColdList&, std::uint64_t*,
+          Stream) {
+  refuse();
+}
+void write_rows(const TableView&, const ColdList&, const RowsIn&, Stream) { refuse(); }
+void insert(const TableView&, const std::uint64_t*, std::uint64_t, const FreePlaces&, Stream) {
+  refuse();
+}
+void assign(const TableView&, const std::uint64_t*, const std::uint32_t*, std::uint64_t, Stream) {
+  refuse();
+}
+void erase(const TableView&, const std::uint64_t*, std::uint64_t, const FreePlaces&, Stream) {
+  refuse();
+}
+void copy_rows(const TableView&, const Move*, std::uint32_t, Stream) { refuse(); }
+void flip_entries(const TableView&, const Move*, std::uint32_t, std::uint32_t*, Stream) {
+  refuse();
+}
+void count_entries(const TableView&, const std::uint32_t*, const Histograms&, Stream) { refuse(); }
+void choose_moves(const TableView&, const std::uint32_t*, const Choice&, Stream) { refuse(); }
+void halve_counts(std::uint32_t*, std::uint64_t, Stream) { refuse(); }
+void pool(const TableView&, const Bags&, const Staged&, LookupCounts*, const RowsOut&, Stream) {
+  refuse();
+}
+void pool_many(const PooledTable*, std::uint64_t, const Bags&, LookupCounts*, const RowsOut&,
+               Stream) {
+  refuse();
+}
+void stage_rows(const TableView&, const ColdList&, std::uint32_t*, std::byte*, std::uint32_t,
+                Stream) {
+  refuse();
+}
+
 }  // namespace holdall::kernels::gpu

@@ -1,0 +1,133 @@
+// Look-ups and bags: which way the cold rows of a batch are read, and that way.
+#include "apps/embedding/fetch.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "apps/embedding/version.hpp"
+
+namespace holdall::embedding {
+
+StreamWork::Staged staged_by(Fetch fetch) {
+  return fetch == Fetch::cpu ? StreamWork::Staged::host : StreamWork::Staged::none;
+}
+
+void fetch_rows(Engine& engine, const kernels::TableView& view, const FetchCosts& costs,
+                const FetchPlan& plan, const kernels::LookupIn& in, const RowsOut& out,
+                StreamWork& work, Stream stream) {
+  if (plan.fetch == Fetch::direct) return kernels::gather(view, in, out, stream);
+  const std::uint64_t n = in.count;
+  const kernels::ColdList list = work.list(plan.cold);
+  kernels::locate(view, in, work.positions(), list, stream);
+  if (plan.fetch == Fetch::sorted) {
+    const kernels::ColdList sorted = work.sorted(plan.cold);
+    work.order(stream, work.beside());
+    kernels::sort_list(list, sorted, costs.low_bit, work.sorting(), work.beside());
+    kernels::gather_cold(view, sorted, out, costs.blocks, work.beside());
+    kernels::gather_hot(view, work.positions(), n, out, stream);
+    work.order(work.beside(), stream);
+    return;
+  }
+  // The CPU gathers part after part into pinned memory; the device fetches one while the CPU
+  // gathers the next.
+  constexpr std::uint32_t parts = 4;
+  vmm::Driver& driver = engine.driver();
+  const kernels::ColdList on_cpu = work.on_cpu(plan.cold);
+  std::byte* const staged = work.staged_on_host();
+  vmm::check(driver.copy(on_cpu.count, list.count,
+                         static_cast<Bytes>(list.positions + plan.cold - list.count) * 4, stream),
+             "bring the cold keys to the CPU");
+  work.order(stream, work.beside());
+  kernels::gather_hot(view, work.positions(), n, out, stream);
+  for (std::uint32_t part = 0; part < parts; ++part) {
+    vmm::check(driver.host_call(work.beside(),
+                                [=] { kernels::stage_cold(view, on_cpu, staged, part, parts); }),
+               "gather cold rows");
+    work.order(work.beside(), stream);
+    kernels::gather_staged(view, list, staged, part, parts, out, stream);
+  }
+  work.order(stream, work.beside());  // the next batch's copies come after
+}
+
+FetchPlan Version::plan(std::uint64_t n) const {
+  if (all_hot_ || n == 0) return {};
+  const double expected = static_cast<double>(n) * cold_share_.load(std::memory_order_relaxed);
+  Fetch fetch = spec_.fetch;
+  if (fetch == Fetch::measured) fetch = costs_.best(static_cast<std::uint32_t>(expected));
+  // A quarter more than expected is listed; what is more than that is read directly.
+  const auto room = static_cast<std::uint64_t>(expected * 1.25) + 1024;
+  return {fetch, static_cast<std::uint32_t>(std::min(n, room))};
+}
+
+void Version::observe(StreamWork& work, Stream stream, std::uint64_t n) {
+  constexpr std::uint64_t small = 1 << 14;
+  const kernels::LookupCounts now = work.told();
+  if (now.keys > work.seen.keys) {
+    cold_share_ = static_cast<double>(now.cold - work.seen.cold) /
+                  static_cast<double>(now.keys - work.seen.keys);
+    work.seen = now;
+  }
+  if (n < small && ++work.asked_after < 16) return;
+  work.asked_after = 0;
+  work.ask(stream);
+}
+
+void Version::lookup(const kernels::LookupIn& asked, const RowsOut& out, Stream stream) {
+  StreamWork& work = work_of(stream);
+  const std::scoped_lock hold(work.lock);
+  kernels::LookupIn in = asked;
+  in.counts = work.counts();
+  if (counts_.size() > 0)
+    in.counting = {counts_.data(), spec_.learning.one_in, batch_.fetch_add(1)};
+  const FetchPlan plan = this->plan(in.count);
+  if (plan.fetch != Fetch::direct) work.make_room(in.count, plan.cold, staged_by(plan.fetch));
+  turns_.read(stream, [&] { fetch_rows(engine_, view_, costs_, plan, in, out, work, stream); });
+  observe(work, stream, in.count);
+}
+
+void Version::bag(const Bags& bags, const RowsOut& out, Stream stream) {
+  StreamWork& work = work_of(stream);
+  const std::scoped_lock hold(work.lock);
+  const FetchPlan plan = this->plan(bags.count);
+  if (plan.fetch != Fetch::direct)
+    work.make_room(bags.count, plan.cold, StreamWork::Staged::device);
+  turns_.read(stream, [&] {
+    const kernels::TableView view = view_;
+    if (plan.fetch == Fetch::direct)
+      return kernels::pool(view, bags, {}, work.counts(), out, stream);
+    // Cold rows are fetched in the order of their addresses first; then all are near.
+    kernels::LookupIn in{.keys = bags.indices, .count = bags.count, .counts = work.counts()};
+    if (counts_.size() > 0)
+      in.counting = {counts_.data(), spec_.learning.one_in, batch_.fetch_add(1)};
+    kernels::locate(view, in, work.positions(), work.list(plan.cold), stream);
+    kernels::sort_list(work.list(plan.cold), work.sorted(plan.cold), costs_.low_bit, work.sorting(),
+                       stream);
+    kernels::stage_rows(view, work.sorted(plan.cold), work.positions(), work.staged_on_device(),
+                        costs_.blocks, stream);
+    kernels::pool(view, bags, {work.positions(), work.staged_on_device()}, work.counts(), out,
+                  stream);
+  });
+  observe(work, stream, bags.count);
+}
+
+void Version::contains(const std::uint64_t* keys, std::uint64_t n, std::uint8_t* found,
+                       Stream stream) {
+  // A look-up of no elements.
+  turns_.read(stream, [&] {
+    kernels::TableView view = view_;
+    view.row.dim = 0;
+    kernels::gather(view, {.keys = keys, .count = n, .found = found}, {}, stream);
+  });
+}
+
+void Version::prefetch(const std::uint64_t* keys, std::uint64_t n, Stream stream) {
+  if (counts_.size() == 0) return;
+  turns_.read(stream, [&] {
+    kernels::TableView view = view_;
+    view.row.dim = 0;
+    const kernels::LookupIn in{.keys = keys, .count = n, .counting = {counts_.data(), 1, 0}};
+    kernels::gather(view, in, {}, stream);
+  });
+}
+
+}  // namespace holdall::embedding

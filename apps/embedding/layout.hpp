@@ -1,0 +1,44 @@
+// How big the parts of a table are: what opening it and planning it agree on.
+#pragma once
+
+#include <cstdint>
+
+#include "apps/embedding/source.hpp"
+#include "apps/embedding/spec.hpp"
+#include "kernels/row.hpp"
+
+namespace holdall::embedding {
+
+// Rows in chunks. The host's bytes for a chunk begin `shift` before it, so that a row across the
+// border is whole.
+struct RowsLayout {
+  kernels::RowLayout row;
+  std::uint64_t positions = 0;
+  Bytes chunk = 0;
+  Bytes shift = 0;
+  std::uint64_t chunks = 0;
+
+  std::uint64_t slabs() const { return chunks + (shift > 0 ? 1 : 0); }
+  // Rows in device memory while `hot` chunks are.
+  std::uint64_t hot_rows(std::uint64_t hot) const {
+    const std::uint64_t rows = hot * chunk / row.stride;
+    return rows < positions ? rows : positions;
+  }
+};
+// `chunk` 0: by the size. Throws EmbeddingError where a row is longer than a chunk.
+RowsLayout rows_layout(const std::string& name, kernels::RowLayout row, std::uint64_t positions,
+                       Bytes chunk);
+
+struct TableLayout {
+  RowsLayout rows;
+  std::uint64_t spares = 0;  // positions that learning moves rows to
+  bool mapped = false;       // entries lead to positions; otherwise a key is its position
+  std::uint64_t entry_count = 0;
+  Bytes overhead = 0;  // of device memory, for all but rows
+};
+
+// With what the spec leaves open filled in. Throws EmbeddingError where it and the source disagree.
+TableSpec completed(TableSpec spec, const SourceInfo& source);
+TableLayout layout_of(const TableSpec& completed, const SourceInfo& source);
+
+}  // namespace holdall::embedding

@@ -1,0 +1,36 @@
+#include "apps/embedding/plan.hpp"
+
+#include <algorithm>
+
+#include "apps/embedding/hit_curve.hpp"
+#include "apps/embedding/layout.hpp"
+
+namespace holdall::embedding {
+
+std::vector<TablePlan> plan_table(const TableSpec& asked, const SourceInfo& source,
+                                  const std::vector<Bytes>& budgets) {
+  const TableSpec spec = completed(asked, source);
+  const TableLayout layout = layout_of(spec, source);
+  HitCurve curve(source.rows);
+  if (!spec.frequencies.empty()) {
+    std::vector<std::uint64_t> sorted = spec.frequencies;
+    std::ranges::sort(sorted, std::greater<>());
+    curve = HitCurve(sorted);
+  }
+  std::vector<TablePlan> plans;
+  for (const Bytes budget : budgets) {
+    const std::uint64_t hot = std::min(layout.rows.chunks, budget / layout.rows.chunk);
+    TablePlan plan;
+    plan.budget = budget;
+    plan.device_bytes = hot * layout.rows.chunk;
+    plan.host_bytes =
+        hot == layout.rows.chunks ? 0 : (layout.rows.slabs() - hot) * layout.rows.chunk;
+    plan.overhead_bytes = layout.overhead;
+    plan.hot_rows = std::min<std::uint64_t>(source.rows, layout.rows.hot_rows(hot));
+    plan.hit_rate = curve.at(plan.hot_rows);
+    plans.push_back(plan);
+  }
+  return plans;
+}
+
+}  // namespace holdall::embedding

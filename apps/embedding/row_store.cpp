@@ -1,0 +1,133 @@
+#include "apps/embedding/row_store.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace holdall::embedding {
+
+namespace {
+
+// What is evicted from device memory has been copied to the host's part before: nothing is kept of
+// it.
+class Nothing : public Backing {
+ public:
+  bool full() const override { return false; }
+  void read(Bytes, std::span<std::byte> to) override { std::ranges::fill(to, std::byte{0}); }
+  void write(Bytes, std::span<const std::byte>) override {}
+};
+
+}  // namespace
+
+RowStore::RowStore(Engine& engine, Stream stream, std::string name, const RowsLayout& layout,
+                   Bytes hot_bytes)
+    : engine_(engine), name_(std::move(name)), layout_(layout) {
+  const std::uint64_t hot = std::min(layout_.chunks, hot_bytes / layout_.chunk);
+  range_ = engine.reserve<std::byte>(layout_.chunks * layout_.chunk,
+                                     {.name = name_ + " rows",
+                                      .backing = std::make_shared<Nothing>(),
+                                      .chunk = layout_.chunk,
+                                      .cold = Cold::unmapped});
+  pinned_.resize(layout_.slabs());
+  reserved_ =
+      engine.pager().host_memory().reserve(layout_.shift + layout_.slabs() * layout_.chunk, name_);
+  cold_ = reserved_ + layout_.shift;
+  try {
+    for (std::uint64_t i = hot; i < layout_.slabs(); ++i)
+      if (hot < layout_.chunks) pin(i);
+    leases_.reserve(layout_.chunks);
+    while (hot_chunks_ < hot) {
+      leases_.push_back(
+          engine.acquire(stream, {overwrite(range_, hot_chunks_ * layout_.chunk, layout_.chunk)}));
+      leases_.back().hand_over();
+      ++hot_chunks_;
+    }
+  } catch (...) {
+    for (std::uint64_t i = 0; i < layout_.slabs(); ++i) unpin(i);
+    engine.pager().host_memory().unreserve(reserved_,
+                                           layout_.shift + layout_.slabs() * layout_.chunk);
+    throw;
+  }
+}
+
+RowStore::~RowStore() {
+  leases_.clear();
+  for (std::uint64_t i = 0; i < layout_.slabs(); ++i) unpin(i);
+  engine_.pager().host_memory().unreserve(reserved_,
+                                          layout_.shift + layout_.slabs() * layout_.chunk);
+}
+
+std::uint32_t RowStore::hot_rows(std::uint64_t chunks) const {
+  return static_cast<std::uint32_t>(layout_.hot_rows(chunks));
+}
+
+void RowStore::pin(std::uint64_t chunk) {
+  if (pinned_[chunk]) return;
+  HostMemory& memory = engine_.pager().host_memory();
+  memory.charge(layout_.chunk, name_);
+  try {
+    memory.pin(slab(chunk), layout_.chunk, name_);
+  } catch (...) {
+    memory.discharge(layout_.chunk);
+    throw;
+  }
+  pinned_[chunk] = true;
+  host_bytes_ += layout_.chunk;
+}
+
+void RowStore::unpin(std::uint64_t chunk) {
+  if (!pinned_[chunk]) return;
+  HostMemory& memory = engine_.pager().host_memory();
+  memory.unpin(slab(chunk), layout_.chunk);
+  memory.discharge(layout_.chunk);
+  pinned_[chunk] = false;
+  host_bytes_ -= layout_.chunk;
+}
+
+void RowStore::make_room(Stream stream, std::uint64_t chunks) {
+  const std::uint64_t before = leases_.size();
+  try {
+    while (leases_.size() < chunks) {
+      leases_.push_back(engine_.acquire(
+          stream, {overwrite(range_, leases_.size() * layout_.chunk, layout_.chunk)}));
+      leases_.back().hand_over();
+    }
+    for (std::uint64_t i = chunks; i < layout_.slabs() && chunks < layout_.chunks; ++i) pin(i);
+  } catch (...) {
+    leases_.resize(before);
+    settle(hot_chunks_);
+    throw;
+  }
+}
+
+void RowStore::copy_between(Stream stream, std::uint64_t chunks) {
+  const bool up = chunks > hot_chunks_;
+  Bytes first = Bytes{hot_rows(std::min(chunks, hot_chunks()))} * layout_.row.stride;
+  const Bytes last = Bytes{hot_rows(std::max(chunks, hot_chunks()))} * layout_.row.stride;
+  while (first < last) {  // each side of a copy within one mapping, and one pinned slab
+    const Bytes in_chunk = (first / layout_.chunk + 1) * layout_.chunk;
+    const Bytes in_slab =
+        ((first + layout_.shift) / layout_.chunk + 1) * layout_.chunk - layout_.shift;
+    const Bytes end = std::min({last, in_chunk, in_slab});
+    std::byte* const hot_at = hot() + first;
+    std::byte* const cold_at = cold_ + first;
+    vmm::check(
+        engine_.driver().copy(up ? hot_at : cold_at, up ? cold_at : hot_at, end - first, stream),
+        "move rows of " + name_);
+    first = end;
+  }
+}
+
+void RowStore::settle(std::uint64_t chunks) {
+  hot_chunks_ = chunks;
+  if (leases_.size() > chunks) {
+    leases_.resize(chunks);
+    engine_.advise({&range_.state(), Access::read, chunks * layout_.chunk,
+                    (layout_.chunks - chunks) * layout_.chunk, nullptr},
+                   Advice::do_not_need);
+  }
+  for (std::uint64_t i = 0; i < layout_.slabs(); ++i)
+    if (i < chunks || chunks == layout_.chunks) unpin(i);
+}
+
+}  // namespace holdall::embedding

@@ -1,0 +1,86 @@
+// What kernels see of an embedding table. Its rows lie at *positions*; those below `hot_rows` in
+// device memory, the others in pinned host memory, each at its position times the stride from `hot`
+// or `cold`. A key leads to an *entry*, an entry to a position: for dense ids the key is the entry,
+// for hashed keys the slot that holds the key.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/row.hpp"
+
+namespace holdall::kernels {
+
+constexpr std::uint32_t nowhere = 0xFFFF'FFFF;           // no position
+constexpr std::uint64_t empty_slot = ~std::uint64_t{0};  // no key
+constexpr std::uint64_t erased_slot = empty_slot - 1;    // no key any more
+
+struct TableView {
+  RowLayout row;
+  std::byte* hot = nullptr;
+  std::byte* cold = nullptr;
+  std::uint32_t hot_rows = 0;
+  std::uint32_t* entries =
+      nullptr;  // a position or nowhere each; nullptr: an entry is its own position
+  std::uint64_t entry_count = 0;    // hashed: a power of two
+  std::uint64_t* keys = nullptr;    // [entry_count]; nullptr: dense ids
+  const float* fallback = nullptr;  // [dim], the row of an unknown key; nullptr: zeros
+  bool moving = false;              // rows may be moved while kernels read: no caching in L1
+
+  constexpr std::byte* at(std::uint32_t position) const {
+    return (position < hot_rows ? hot : cold) + std::uint64_t{position} * row.stride;
+  }
+};
+
+// Counts of how often entries are asked for, of one key in `one_in` (a power of two).
+struct Counting {
+  std::uint32_t* counts = nullptr;  // two counts of 16 bits a word; nullptr: nobody counts
+  std::uint32_t one_in = 1;
+  std::uint32_t seed = 0;  // of each batch
+};
+
+// What look-ups saw. On the device; only grows.
+struct LookupCounts {
+  std::uint64_t keys = 0;
+  std::uint64_t cold = 0;
+  std::uint64_t missing = 0;
+  std::uint64_t bad_offsets = 0;  // of bags: decreasing, or past the end
+};
+
+// The mixing of SplitMix64: where a key's probing begins.
+constexpr std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+// The entry of a key; entry_count: there is none. `load` reads a word of the table that others may
+// be writing.
+template <typename Load>
+constexpr std::uint64_t entry_of(const TableView& table, std::uint64_t key, Load load) {
+  if (table.keys == nullptr) return key < table.entry_count ? key : table.entry_count;
+  if (key >= erased_slot) return table.entry_count;
+  const std::uint64_t mask = table.entry_count - 1;
+  std::uint64_t slot = mixed(key) & mask;
+  for (std::uint64_t i = 0; i < table.entry_count; ++i, slot = (slot + 1) & mask) {
+    const std::uint64_t there = load(table.keys + slot);
+    if (there == key) return slot;
+    if (there == empty_slot) break;
+  }
+  return table.entry_count;
+}
+
+// Where an entry's row is, or nowhere.
+template <typename Load>
+constexpr std::uint32_t position_of(const TableView& table, std::uint64_t entry, Load load) {
+  if (entry >= table.entry_count) return nowhere;
+  return table.entries == nullptr ? static_cast<std::uint32_t>(entry) : load(table.entries + entry);
+}
+
+// Whether a batch counts a key.
+constexpr bool counted(const Counting& counting, std::uint64_t i) {
+  return counting.counts != nullptr &&
+         (mixed(i + (std::uint64_t{counting.seed} << 32)) & (counting.one_in - 1)) == 0;
+}
+
+}  // namespace holdall::kernels

@@ -1,0 +1,195 @@
+// Whatever bytes a file holds, a reader of rows answers with a source or an EmbeddingError.
+//
+// A libFuzzer target for a longer run: as tests/graph/fuzz_readers.cpp says, with this file and
+// apps/embedding/*.cpp.
+#include "apps/embedding/new_file.hpp"
+#include "tests/embedding/world.hpp"
+
+namespace holdall::embedding {
+namespace {
+
+std::string npy(const std::string& dictionary, const std::string& data) {
+  std::string text("\x93NUMPY\x01\x00", 8);
+  text += static_cast<char>(dictionary.size() & 0xff);
+  text += static_cast<char>(dictionary.size() >> 8);
+  return text + dictionary + data;
+}
+std::string floats(const std::vector<float>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * 4};
+}
+std::string bytes_of(const Keys64& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * 8};
+}
+std::string good_npy() {
+  return npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n",
+             floats({1, 2, 3, 4, 5, 6}));
+}
+std::string safetensors(const std::string& header, const std::string& data) {
+  const Keys64 length = {header.size()};
+  return bytes_of(length) + header + data;
+}
+std::string good_safetensors() {
+  return safetensors_header(RowType::fp32, 2, 3, true) + floats({1, 2, 3, 4, 5, 6}) +
+         bytes_of(Keys64{70, 80});
+}
+
+std::vector<float> all_rows(const Source& source) {
+  std::vector<float> rows(source.info().rows * source.info().dim);
+  source.read_rows(0, source.info().rows, reinterpret_cast<std::byte*>(rows.data()));
+  return rows;
+}
+
+TEST(Sources, NpyAndSafetensorsGiveTheirRows) {
+  const Folder folder;
+  const auto from_npy = open_source(folder.file("a.npy", good_npy()));
+  EXPECT_EQ(from_npy->info().rows, 2u);
+  EXPECT_EQ(from_npy->info().dim, 3u);
+  EXPECT_EQ(all_rows(*from_npy), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+  const auto from_tensors = open_source(folder.file("a.safetensors", good_safetensors()));
+  EXPECT_TRUE(from_tensors->info().keyed);
+  EXPECT_EQ(all_rows(*from_tensors), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+  Keys64 keys(2);
+  from_tensors->read_keys(0, 2, keys.data());
+  EXPECT_EQ(keys, (Keys64{70, 80}));
+}
+
+TEST(Sources, FoldersAndPrefixesGiveRowsWithKeys) {
+  const Folder folder;
+  std::filesystem::create_directory(folder / "hps");
+  folder.file("hps/key", bytes_of(Keys64{9, 8}));
+  folder.file("hps/emb_vector", floats({1, 2, 3, 4, 5, 6}));
+  folder.file("t.keys", bytes_of(Keys64{9, 8}));
+  folder.file("t.values", floats({1, 2, 3, 4, 5, 6}));
+  folder.file("t.scores", bytes_of(Keys64{1, 1}));
+  for (const char* const name : {"hps", "t"}) {
+    const auto source = open_source(folder / name, {.dim = 3, .tensor = {}});
+    EXPECT_TRUE(source->info().keyed);
+    EXPECT_EQ(all_rows(*source), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+    expect_says(complaint([&] { (void)open_source(folder / name); }), "give the dimension");
+    expect_says(complaint([&] { (void)open_source(folder / name, {.dim = 4, .tensor = {}}); }),
+                "need 32");
+  }
+  folder.file("t.scores", bytes_of(Keys64{1}));
+  expect_says(complaint([&] { (void)open_hkv_files(folder / "t", 3); }), "as many scores as keys");
+}
+
+TEST(Sources, BadFilesAreRefusedByName) {
+  const Folder folder;
+  const auto of_npy = [&](const std::string& bytes) {
+    return complaint([&] { (void)open_source(folder.file("bad.npy", bytes)); });
+  };
+  expect_says(of_npy(""), "is no .npy file");
+  expect_says(of_npy("PK\x03\x04 something else"), "is no .npy file");
+  expect_says(of_npy(good_npy().substr(0, good_npy().size() - 1)), "cut short");
+  expect_says(of_npy(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }\n", "")),
+              "'<f8'");
+  expect_says(of_npy(npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }\n", "")),
+              "C order");
+  expect_says(of_npy(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (6,), }\n", "")),
+              "1 dimensions");
+  const auto of_tensors = [&](const std::string& bytes) {
+    return complaint([&] { (void)open_source(folder.file("bad.safetensors", bytes)); });
+  };
+  expect_says(of_tensors("short"), "fewer than 8 bytes");
+  expect_says(of_tensors(bytes_of(Keys64{1ull << 40})), "no room");
+  expect_says(of_tensors(safetensors("[1, 2]", "")), "no JSON object");
+  expect_says(of_tensors(safetensors(R"({"a":{"dtype":"F32","shape":[2,2],"data_offsets":[0,15]}})",
+                                     std::string(16, 0))),
+              "its shape needs 16");
+  expect_says(of_tensors(safetensors(R"({"a":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}})",
+                                     std::string(15, 0))),
+              "cut short");
+  expect_says(
+      of_tensors(safetensors(R"({"a":{"dtype":"I8","shape":[2,2],"data_offsets":[0,4]}})", "1234")),
+      "type I8");
+  expect_says(complaint([&] { (void)open_source(folder / "nothing.bin"); }), "no format is known");
+}
+
+TEST(Sources, FrequenciesAreAListOfCounts) {
+  const Folder folder;
+  const std::string header = "{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }\n";
+  EXPECT_EQ(read_frequencies(folder.file("f.npy", npy(header, bytes_of(Keys64{5, 0, 7})))),
+            (Keys64{5, 0, 7}));
+  expect_says(
+      complaint([&] {
+        (void)read_frequencies(folder.file("f.npy", npy(header, bytes_of(Keys64{5, ~0ull, 7}))));
+      }),
+      "below 0, at 1");
+}
+
+TEST(Sources, DuplicatesAndNotANumberAreTreatedAsAsked) {
+  Config config;
+  config.driver = "host";
+  config.memory = Bytes{64} << 20;
+  Engine engine(config);
+  const Keys64 keys = {5, 6, 5};
+  const TableSpec spec{.keys = Keys::hashed};
+  EmbeddingTable table = EmbeddingTable::open(engine, spec, *rows_of(3, 2, keys));
+  EXPECT_EQ(table.stats().duplicates, 1u);
+  TableSpec strict = spec;
+  strict.duplicates = Duplicates::refuse;
+  expect_says(complaint([&] { (void)EmbeddingTable::open(engine, strict, *rows_of(3, 2, keys)); }),
+              "rows 0 and 2 have the same key, 5");
+  const auto nan = from_function({"nan", 4, 2, RowType::fp32, false},
+                                 [](std::uint64_t, std::uint64_t count, std::byte* to) {
+                                   std::fill_n(reinterpret_cast<float*>(to), 2 * count, NAN);
+                                 });
+  expect_says(complaint([&] {
+                (void)EmbeddingTable::open(engine, {.not_a_number = NotANumber::refuse}, *nan);
+              }),
+              "8 values");
+  EmbeddingTable zeroed = EmbeddingTable::open(engine, {.not_a_number = NotANumber::zero}, *nan);
+  EXPECT_EQ(zeroed.export_batch({1}).rows, (std::vector<float>{0, 0}));
+  expect_says(complaint([&] { (void)EmbeddingTable::open(engine, {.dim = 3}, *rows_of(3, 2)); }),
+              "have 2 elements, the table is to have 3");
+}
+
+TEST(Sources, ChangedFilesAreSourcesOrErrors) {
+  const Folder folder;
+  std::mt19937_64 random(1);
+  const auto try_it = [&](const std::string& name, const std::string& bytes) {
+    const auto path = folder.file(name, bytes);
+    try {
+      const auto source = open_source(path);
+      if (source->info().type == RowType::fp32 && source->info().rows < 1000)
+        (void)all_rows(*source);
+    } catch (const EmbeddingError&) {
+    }
+    try {
+      (void)read_frequencies(path);
+    } catch (const EmbeddingError&) {
+    }
+  };
+  const std::pair<std::string, std::string> seeds[] = {
+      {"a.npy", good_npy()},
+      {"b.npy",
+       npy("{'descr': '<i8', 'fortran_order': False, 'shape': (1,), }\n", bytes_of(Keys64{5}))},
+      {"a.safetensors", good_safetensors()}};
+  for (const auto& [name, seed] : seeds)
+    for (int round = 0; round < 1500; ++round) {
+      std::string bytes = seed;
+      for (std::uint64_t n = 1 + random() % 3; n > 0 && !bytes.empty(); --n) {
+        const std::size_t at = random() % bytes.size();
+        switch (random() % 5) {
+          case 0:
+            bytes[at] = static_cast<char>(random());
+            break;
+          case 1:
+            bytes[at] = "0123456789{}[]():,'\" "[random() % 21];
+            break;
+          case 2:
+            bytes.resize(at);
+            break;
+          case 3:
+            bytes.erase(at, 1 + random() % 4);
+            break;
+          default:
+            bytes.insert(at, bytes.substr(random() % bytes.size(), 1 + random() % 6));
+        }
+      }
+      try_it(name, bytes);
+    }
+}
+
+}  // namespace
+}  // namespace holdall::embedding
