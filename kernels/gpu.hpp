@@ -5,11 +5,14 @@
 #include <cstdint>
 
 #include "kernels/bfs.hpp"
+#include "kernels/centrality.hpp"
 #include "kernels/components.hpp"
 #include "kernels/demand.hpp"
 #include "kernels/generate_graph.hpp"
+#include "kernels/kcore.hpp"
 #include "kernels/pagerank.hpp"
 #include "kernels/sssp.hpp"
+#include "kernels/triangles.hpp"
 #include "kernels/visit.hpp"
 
 namespace holdall::kernels::gpu {
@@ -55,6 +58,25 @@ void sssp_choose(const SsspState& state, std::uint32_t limit, Stream stream);
 std::uint32_t sssp_nearest(const SsspState& state, Stream stream);
 void sssp_relax(const SsspState& state, const WorkItems& items, const ItemPass& pass,
                 Stream stream);
+
+void kcore_start(const KcoreState& state, Stream stream);
+std::uint32_t kcore_least(const KcoreState& state, Stream stream);
+void kcore_mark(const KcoreState& state, std::uint32_t k, Stream stream);
+void kcore_peel(const KcoreState& state, std::uint32_t k, std::uint64_t count, Stream stream);
+void kcore_drop(const KcoreState& state, std::uint32_t k, const WorkItems& items,
+                const ItemPass& pass, Stream stream);
+
+void centrality_clear(const CentralityState& state, Stream stream);
+void centrality_clear_bits(const CentralityState& state, Stream stream);
+void centrality_start(const CentralityState& state, std::uint32_t source, Stream stream);
+void centrality_forward(const CentralityState& state, std::uint32_t depth, const WorkItems& items,
+                        const ItemPass& pass, Stream stream);
+void centrality_backward(const CentralityState& state, std::uint32_t depth, const WorkItems& items,
+                         const ItemPass& pass, Stream stream);
+void centrality_add(const CentralityState& state, std::uint32_t source, Stream stream);
+
+void count_triangles(const TrianglesState& state, const EdgeSpan& edges, const VertexSpan& middle,
+                     Stream stream);
 
 void* allocate(Bytes bytes, Stream stream);
 void free(void* at, Stream stream) noexcept;

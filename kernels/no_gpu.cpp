@@ -61,6 +61,29 @@ void sssp_choose(const SsspState&, std::uint32_t, Stream) { refuse(); }
 std::uint32_t sssp_nearest(const SsspState&, Stream) { refuse(); }
 void sssp_relax(const SsspState&, const WorkItems&, const ItemPass&, Stream) { refuse(); }
 
+void kcore_start(const KcoreState&, Stream) { refuse(); }
+std::uint32_t kcore_least(const KcoreState&, Stream) { refuse(); }
+void kcore_mark(const KcoreState&, std::uint32_t, Stream) { refuse(); }
+void kcore_peel(const KcoreState&, std::uint32_t, std::uint64_t, Stream) { refuse(); }
+void kcore_drop(const KcoreState&, std::uint32_t, const WorkItems&, const ItemPass&, Stream) {
+  refuse();
+}
+void centrality_clear(const CentralityState&, Stream) { refuse(); }
+void centrality_clear_bits(const CentralityState&, Stream) { refuse(); }
+void centrality_start(const CentralityState&, std::uint32_t, Stream) { refuse(); }
+void centrality_forward(const CentralityState&, std::uint32_t, const WorkItems&, const ItemPass&,
+                        Stream) {
+  refuse();
+}
+void centrality_backward(const CentralityState&, std::uint32_t, const WorkItems&, const ItemPass&,
+                         Stream) {
+  refuse();
+}
+void centrality_add(const CentralityState&, std::uint32_t, Stream) { refuse(); }
+void count_triangles(const TrianglesState&, const EdgeSpan&, const VertexSpan&, Stream) {
+  refuse();
+}
+
 void* allocate(Bytes, Stream) { refuse(); }
 void free(void*, Stream) noexcept {}  // of nothing that allocate gave
 void copy(void*, const void*, Bytes, Stream) { refuse(); }
