@@ -64,8 +64,6 @@ void add_schedule_options(CLI::App& command, GraphOptions& o) {
           "how edges that are not resident are read: mixed, paged, or in-place from pinned memory")
       ->type_name("PATH")
       ->check(CLI::IsMember({"mixed", "paged", "in-place"}));
-  command.add_flag("--pinned", o.pinned,
-                   "copy a file's edges to pinned host memory first, to be read in place too");
 }
 
 }  // namespace
@@ -109,7 +107,10 @@ void add_graph(CLI::App& app, int& status) {
             [algorithm](const GraphOptions& given) { return run_algorithm(*algorithm, given); });
     add_input(*command, *o);
     add_engine_options(*command, o->config);
-    add_schedule_options(*command, *o);
+    // Those two sweep over all of what they read, so there is nothing to be read in place.
+    if (algorithm != &pagerank && algorithm != &triangles) add_schedule_options(*command, *o);
+    command->add_flag("--pinned", o->pinned,
+                      "copy a file's edges to pinned host memory first, to be read from there");
     command->add_option("--output", o->result, "write the answer to this file, a line a vertex");
     command->add_flag("--verify", o->verify, "compare with the answer of a serial run in memory");
     command->add_flag("--json", o->json, "one JSON object");

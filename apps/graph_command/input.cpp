@@ -93,3 +93,5 @@ const Csr& in_memory(Opened& opened) {
   if (!opened.csr) opened.csr = std::make_unique<Csr>(load(opened.file.path, {}));
   return *opened.csr;
 }
+
+}  // namespace holdall::apps

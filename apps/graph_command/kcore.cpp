@@ -17,7 +17,7 @@ Outcome run(const PagedGraph& graph, const GraphOptions& o, const Watch& watch) 
   Kcore kcore(graph);
   const auto result = std::make_shared<KcoreResult>(kcore.run(o.schedule, watch));
   Outcome outcome;
-  outcome.facts = {{"greatest_core", result->greatest}};
+  outcome.facts = {{"cores", result->greatest}};
   outcome.seconds = result->totals.seconds;
   outcome.lines = result->cores.size();
   outcome.line = [result](std::uint64_t v) { return fmt::format("{}\n", result->cores[v]); };

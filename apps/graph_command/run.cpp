@@ -81,7 +81,7 @@ void print_run(const nlohmann::json& j) {
   if (j.contains("iterations"))
     line("iterations", fmt::format("{}, last change {:.3g}", j["iterations"].get<int>(),
                                    j["error"].get<double>()));
-  for (const char* what : {"components", "triangles", "greatest_core", "searches"})
+  for (const char* what : {"components", "triangles", "cores", "searches"})
     if (j.contains(what)) line(what, std::to_string(j[what].get<std::uint64_t>()));
   if (j.contains("mean_seconds"))
     line("mean time", fmt::format("{:.4f} s", j["mean_seconds"].get<double>()));

@@ -59,27 +59,29 @@ class Known {
 
   void expect_answers(const Paging& paging) const {
     const ScheduleOptions schedule{.paged_from = paging.paged_from};
-    for (const Direction direction :
-         {Direction::optimizing, Direction::top_down, Direction::bottom_up})
-      run<Bfs>("bfs", paging, 1, [&](Bfs& bfs) {
+    run<Bfs>("bfs", paging, 1, [&](Bfs& bfs) {
+      for (const Direction direction :
+           {Direction::optimizing, Direction::top_down, Direction::bottom_up}) {
         const BfsResult result =
             bfs.run(source_, {.direction = direction, .schedule = schedule}, {});
         EXPECT_EQ(verify_parents(csr_, source_, result.parents), std::nullopt);
-      });
-    for (const auto method :
-         {ComponentsOptions::Method::afforest, ComponentsOptions::Method::label_propagation})
-      run<Components>("components", paging, 1, [&](Components& components) {
+      }
+    });
+    run<Components>("components", paging, 1, [&](Components& components) {
+      for (const auto method :
+           {ComponentsOptions::Method::afforest, ComponentsOptions::Method::label_propagation}) {
         const ComponentsResult result = components.run({.method = method, .schedule = schedule});
         EXPECT_EQ(verify_components(csr_, result.labels), std::nullopt);
         std::vector<Vertex> all = result.labels;
         std::ranges::sort(all);
         const auto rest = std::ranges::unique(all);
         EXPECT_EQ(result.components, static_cast<std::uint64_t>(rest.begin() - all.begin()));
-      });
-    for (const double delta : {0.0, 1e9})
-      run<Sssp>("sssp", paging, 2, [&](Sssp& sssp) {
+      }
+    });
+    run<Sssp>("sssp", paging, 2, [&](Sssp& sssp) {
+      for (const double delta : {0.0, 1e9})
         EXPECT_EQ(sssp.run(source_, {.delta = delta, .schedule = schedule}).distances, distances_);
-      });
+    });
     run<Centrality>("centrality", paging, 1, [&](Centrality& centrality) {
       EXPECT_EQ(compare_centrality(centrality.run(sources_, schedule).scores, centrality_, 1e-9),
                 std::nullopt);
@@ -130,7 +132,7 @@ class Known {
     const PagedGraph graph = page(engine, paging.place, weights);
     Algorithm algorithm(graph);
     check(algorithm);
-    check(algorithm);  // warm, and with state that was used
+    if (paging.budget == Budget::third) check(algorithm);  // warm, and with state that was used
   }
 
   Csr csr_;
@@ -208,9 +210,7 @@ INSTANTIATE_TEST_SUITE_P(EveryWay, Algorithms, testing::ValuesIn(every_way()), n
 
 void expect_answers_of(Csr csr, std::uint64_t source = 0) {
   const Known known(std::move(csr), source, source % 2 == 0 ? Weights::int32 : Weights::float32);
-  for (const Place place : {Place::hold, Place::memory})
-    for (const double paged_from : {0.0, 0.8})
-      known.expect_answers({.place = place, .paged_from = paged_from});
+  for (const Place place : {Place::hold, Place::memory}) known.expect_answers({.place = place});
 }
 
 TEST(Algorithms, of_a_path) {
