@@ -175,7 +175,10 @@ LevelWork LevelSchedule::sweep(const PagedAdjacency& edges, double share,
   std::vector<kernels::EdgeSpan> spans;
   const auto add = [&](ChunkRun run) {
     const auto [first, count] = edges.neighbours.elements(run);
-    spans.push_back({first, count});
+    if (!spans.empty() && spans.back().first + spans.back().count == first)
+      spans.back().count += count;
+    else
+      spans.push_back({first, count});
     work.pass.edges += count;
   };
   const auto launch = [&] {
