@@ -4,6 +4,10 @@
 //
 //   bench-graph [--graph kron:27:15]... [--benchmark_filter=pagerank] ...
 //
+// Then the algorithms that schedule their levels: top-down and direction-optimizing BFS,
+// components, shortest paths, each with everything resident, half, a quarter, half but paged only,
+// and nothing but all read in place.
+//
 // `floor` is the least time that a part could take: the greater of the resident time and the
 // missing bytes over the link's raw rate. On the first GPU, or the host driver where there is none.
 #include <benchmark/benchmark.h>
@@ -166,8 +170,10 @@ void paged(benchmark::State& state, Subject& subject, const std::string& job, do
     if (job == "bfs") {
       for (int i = 0; i <= sweeps; ++i) {
         const Traffic start = engine.stats();
-        ms.push_back(bfs->run(subject.source, {.direction = Direction::top_down}, {}).seconds *
-                     1e3);
+        ms.push_back(
+            bfs->run(subject.source, {.direction = Direction::top_down, .schedule = {}}, {})
+                .seconds *
+            1e3);
         moved = static_cast<Traffic>(engine.stats()) - start;
       }
     } else {
