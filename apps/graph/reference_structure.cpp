@@ -57,8 +57,10 @@ std::uint64_t reference_triangles(const Csr& csr) {
   std::vector<Vertex> both;
   const auto lower = [&](std::uint64_t v) {
     std::vector<Vertex> list;
-    for (const Vertex to : csr.out.of(v))
-      if (to < v && (list.empty() || list.back() != to)) list.push_back(to);
+    for (const Vertex to : csr.out.of(v)) {
+      if (to >= v) break;  // a hub may have many more
+      if (list.empty() || list.back() != to) list.push_back(to);
+    }
     return list;
   };
   for (std::uint64_t u = 0; u < csr.vertices(); ++u) {
