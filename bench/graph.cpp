@@ -1,23 +1,33 @@
-// What does paging add to graph algorithms? PageRank and BFS on the same graph: the bare kernels on plain device memory, the
-// engine with everything resident, and the engine with room for a part of the edges.
+// What does paging add to graph algorithms? PageRank and BFS on the same graph: the bare kernels on
+// plain device memory, the engine with everything resident, and the engine with room for a part of
+// the edges.
 //
 //   bench-graph [--graph kron:27:15]... [--benchmark_filter=pagerank] ...
 //
-// `floor` is the least time that a part could take: the greater of the resident time and the missing bytes
-// over the link's raw rate. On the first GPU, or the host driver where there is none.
+// Then the algorithms that schedule their levels: top-down and direction-optimizing BFS,
+// components, shortest paths, each with everything resident, half, a quarter, half but paged only,
+// and nothing but all read in place.
+//
+// `floor` is the least time that a part could take: the greater of the resident time and the
+// missing bytes over the link's raw rate. On the first GPU, or the host driver where there is none.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "apps/graph/bfs.hpp"
+#include "apps/graph/components.hpp"
 #include "apps/graph/generate.hpp"
 #include "apps/graph/pagerank.hpp"
+#include "apps/graph/sssp.hpp"
+#include "apps/graph/weights.hpp"
 #include "engine/vmm/host.hpp"
 #include "kernels/generate_graph.hpp"
 
@@ -43,8 +53,8 @@ struct Subject {
   Csr csr;
   Vertex source = 0;  // of the greatest degree
   std::map<std::string, double> ms;
-  double link = 0;    // bytes a second, raw, into the device
-  Bytes state = 0;    // vertex data
+  double link = 0;  // bytes a second, raw, into the device
+  Bytes state = 0;  // vertex data
 };
 
 Csr to_host(const kernels::GeneratedGraph& graph, Stream stream) {
@@ -58,14 +68,15 @@ Csr to_host(const kernels::GeneratedGraph& graph, Stream stream) {
 
 // The kernels alone, on plain memory of the device, all edges in one pass.
 void plain_pagerank(Subject& subject, const kernels::GeneratedGraph& graph, Stream stream) {
-  const kernels::DeviceArray<float> scores(graph.vertices, stream), contributions(graph.vertices, stream),
-      sums(graph.vertices, stream);
+  const kernels::DeviceArray<float> scores(graph.vertices, stream),
+      contributions(graph.vertices, stream), sums(graph.vertices, stream);
   const kernels::DeviceArray<std::byte> workspace(
       kernels::pagerank_workspace_bytes(graph.edges, 1, stream), stream);
   const kernels::DeviceArray<kernels::EdgeSpan> spans({{0, graph.edges}}, stream);
-  const kernels::PagerankState ranks{graph.vertices,       graph.offsets.data(), graph.offsets.data(),
-                                     graph.neighbours.data(), scores.data(),     contributions.data(),
-                                     sums.data(),          workspace.data(),     0.85F};
+  const kernels::PagerankState ranks{
+      graph.vertices, graph.offsets.data(), graph.offsets.data(), graph.neighbours.data(),
+      scores.data(),  contributions.data(), sums.data(),          workspace.data(),
+      0.85F};
   kernels::pagerank_start(ranks, stream);
   std::vector<double> ms;
   for (int i = 0; i < sweeps; ++i) {
@@ -83,8 +94,8 @@ void plain_bfs(Subject& subject, const kernels::GeneratedGraph& graph, Stream st
   using kernels::DeviceArray;
   const kernels::ChunkGrid grid{graph.edges, Bytes{8} << 20, 0};
   const std::uint64_t chunks = grid.chunks(), most = graph.vertices + chunks;
-  const DeviceArray<std::uint32_t> parents(graph.vertices, stream), frontier(graph.vertices, stream),
-      item_vertices(most, stream);
+  const DeviceArray<std::uint32_t> parents(graph.vertices, stream),
+      frontier(graph.vertices, stream), item_vertices(most, stream);
   const DeviceArray<std::uint64_t> reached(kernels::bitmap_words(graph.vertices), stream),
       settled(kernels::bitmap_words(graph.vertices), stream), item_begins(most, stream),
       item_scan(most + 1, stream), chunk_items(chunks + 1, stream), chunk_edges(chunks, stream),
@@ -94,8 +105,9 @@ void plain_bfs(Subject& subject, const kernels::GeneratedGraph& graph, Stream st
       demand_workspace(kernels::demand_workspace_bytes(graph.vertices, chunks, stream), stream);
   DeviceArray<kernels::ItemRange> range(1, stream);
   const kernels::WorkItems items{most, item_vertices.data(), item_begins.data(), item_scan.data()};
-  const kernels::BfsState search{graph.vertices, graph.neighbours.data(), parents.data(), frontier.data(),
-                                 reached.data(), settled.data(),          workspace.data()};
+  const kernels::BfsState search{graph.vertices,  graph.neighbours.data(), parents.data(),
+                                 frontier.data(), reached.data(),          settled.data(),
+                                 nullptr,         workspace.data()};
   std::vector<double> ms;
   for (int i = 0; i < sweeps; ++i) {
     const auto began = Clock::now();
@@ -125,21 +137,24 @@ double raw_link(Engine& engine) {
   for (int i = 0; i < sweeps; ++i) {
     const auto began = Clock::now();
     for (Bytes at = 0; at < bytes; at += Bytes{2} << 20)
-      vmm::check(engine.driver().copy(device.data() + at, host.data() + at, Bytes{2} << 20, stream), "copy in");
+      vmm::check(engine.driver().copy(device.data() + at, host.data() + at, Bytes{2} << 20, stream),
+                 "copy in");
     engine.synchronize(stream);
     ms.push_back(ms_since(began));
   }
   return static_cast<double>(bytes) / (*std::ranges::min_element(ms) / 1e3);
 }
 
-// Through the engine, with room for `share` of the edges, from cold: the first run and the median of the others.
+// Through the engine, with room for `share` of the edges, from cold: the first run and the median
+// of the others.
 void paged(benchmark::State& state, Subject& subject, const std::string& job, double share) {
   Config config;
   config.host_memory = subject.csr.out.bytes() * 2 + (Bytes{4} << 30);
   const Bytes edge_bytes = subject.csr.edges() * sizeof(Vertex);
   if (share < 1)
-    config.memory = subject.state + round_up(static_cast<Bytes>(share * static_cast<double>(edge_bytes)),
-                                             config.chunk);
+    config.memory =
+        subject.state +
+        round_up(static_cast<Bytes>(share * static_cast<double>(edge_bytes)), config.chunk);
   Engine engine(config);
   if (share == 1 && subject.link == 0) subject.link = raw_link(engine);
   const PagedGraph graph(engine, subject.csr, {});
@@ -155,14 +170,18 @@ void paged(benchmark::State& state, Subject& subject, const std::string& job, do
     if (job == "bfs") {
       for (int i = 0; i <= sweeps; ++i) {
         const Traffic start = engine.stats();
-        ms.push_back(bfs->run(subject.source).seconds * 1e3);
+        ms.push_back(
+            bfs->run(subject.source, {.direction = Direction::top_down, .schedule = {}}, {})
+                .seconds *
+            1e3);
         moved = static_cast<Traffic>(engine.stats()) - start;
       }
     } else {
-      pagerank->run({.damping = 0.85F, .iterations = sweeps + 1, .tolerance = 0}, [&](const Step& step) {
-        ms.push_back(step.seconds * 1e3);
-        moved = step.traffic;
-      });
+      pagerank->run({.damping = 0.85F, .iterations = sweeps + 1, .tolerance = 0},
+                    [&](const Step& step) {
+                      ms.push_back(step.seconds * 1e3);
+                      moved = step.traffic;
+                    });
     }
   }
   const double warm = median({ms.begin() + 1, ms.end()});
@@ -171,8 +190,8 @@ void paged(benchmark::State& state, Subject& subject, const std::string& job, do
     subject.ms[row] = warm;
     state.counters["over_plain"] = warm / subject.ms[job + "/plain"];
   } else {
-    const double floor =
-        std::max(subject.ms[job + "/resident"], static_cast<double>(moved.bytes_in) / subject.link * 1e3);
+    const double floor = std::max(subject.ms[job + "/resident"],
+                                  static_cast<double>(moved.bytes_in) / subject.link * 1e3);
     state.counters["floor_ms"] = floor;
     state.counters["over_floor"] = warm / floor;
   }
@@ -180,6 +199,81 @@ void paged(benchmark::State& state, Subject& subject, const std::string& job, do
   state.counters["warm_ms"] = warm;
   state.counters["moved_GB"] = static_cast<double>(moved.bytes_in) / 1e9;
   state.counters["link_GB/s"] = subject.link / 1e9;
+}
+
+// The jobs that schedule their levels (apps/graph/level_schedule.hpp), each with its own state
+// alone.
+struct Job {
+  std::string name;
+  Direction direction = Direction::optimizing;
+  ComponentsOptions::Method method = ComponentsOptions::Method::afforest;
+};
+
+// From cold, with room for `share` of the edges: the first run and the median of the others.
+// `paged_from`: as in ScheduleOptions.
+void scheduled(benchmark::State& state, Subject& subject, const Job& job, double share,
+               double paged_from) {
+  const bool weighted = job.name == "sssp";
+  if (weighted && subject.csr.weights == Weights::none) add_weights(subject.csr);
+  const ScheduleOptions schedule{.paged_from = paged_from};
+  const Bytes edge_bytes = subject.csr.edges() * sizeof(Vertex) * (weighted ? 2 : 1);
+  Config config;
+  config.host_memory = subject.csr.out.bytes() * 2 + (Bytes{4} << 30);
+  Bytes vertex_data = 0;
+  const auto run = [&](Engine& engine, int runs, auto&& each) {
+    const PagedGraph graph(engine, subject.csr, {.weights = weighted});
+    const auto measure = [&](auto algorithm, auto search) {
+      vertex_data = engine.leased();
+      for (int i = 0; i < runs; ++i) {
+        const Traffic before = engine.stats();
+        const auto [seconds, in_place, steps] = search(*algorithm);
+        each(seconds, static_cast<Traffic>(engine.stats()) - before, in_place, steps);
+      }
+    };
+    using Found = std::tuple<double, Bytes, int>;
+    if (weighted)
+      measure(std::make_unique<Sssp>(graph), [&](Sssp& sssp) {
+        const RunTotals did = sssp.run(subject.source, {.schedule = schedule}).totals;
+        return Found(did.seconds, did.bytes_in_place, did.steps);
+      });
+    else if (job.name == "components")
+      measure(std::make_unique<Components>(graph), [&](Components& components) {
+        const RunTotals did = components.run({.method = job.method, .schedule = schedule}).totals;
+        return Found(did.seconds, did.bytes_in_place, did.steps);
+      });
+    else
+      measure(std::make_unique<Bfs>(graph), [&](Bfs& bfs) {
+        const BfsResult did =
+            bfs.run(subject.source, {.direction = job.direction, .schedule = schedule}, {});
+        return Found(did.seconds, did.bytes_in_place, did.levels);
+      });
+  };
+  if (share < 1) {  // how much vertex data there is
+    Engine engine(config);
+    run(engine, 0, [](double, const Traffic&, Bytes, int) {});
+    config.memory =
+        vertex_data + std::max(round_up(static_cast<Bytes>(share * static_cast<double>(edge_bytes)),
+                                        config.chunk),
+                               2 * config.chunk);
+  }
+  std::vector<double> ms;
+  Traffic paged_in;
+  Bytes in_place = 0;
+  int steps = 0;
+  for (auto _ : state) {
+    Engine engine(config);
+    run(engine, sweeps + 1, [&](double seconds, const Traffic& traffic, Bytes bytes, int count) {
+      ms.push_back(seconds * 1e3);
+      paged_in = traffic;
+      in_place = bytes;
+      steps = count;
+    });
+  }
+  state.counters["cold_ms"] = ms[0];
+  state.counters["warm_ms"] = median({ms.begin() + 1, ms.end()});
+  state.counters["paged_GB"] = static_cast<double>(paged_in.bytes_in) / 1e9;
+  state.counters["in_place_GB"] = static_cast<double>(in_place) / 1e9;
+  state.counters["steps"] = steps;
 }
 
 void plain(benchmark::State& state, Subject& subject, const std::string& job) {
@@ -220,24 +314,25 @@ int run(int argc, char** argv) {
   int count = static_cast<int>(rest.size());
   benchmark::Initialize(&count, rest.data());
   if (benchmark::ReportUnrecognizedArguments(count, rest.data())) return 2;
-  if (names.empty()) names = vmm::cuda_available() ? std::vector<std::string>{"urand:27:15", "kron:27:15"}
-                                                   : std::vector<std::string>{"urand:18", "kron:18"};
+  if (names.empty())
+    names = vmm::cuda_available() ? std::vector<std::string>{"urand:27:15", "kron:27:15"}
+                                  : std::vector<std::string>{"urand:18", "kron:18"};
   std::vector<std::unique_ptr<Subject>> subjects;
   for (const std::string& name : names) {
     const Generator generator = parse_generator(name);
     Subject* const subject = subjects.emplace_back(std::make_unique<Subject>()).get();
     subject->name = to_string(generator);
     const auto row = [&](const std::string& job, const std::string& how, auto function) {
-      benchmark::RegisterBenchmark((job + "/" + how + "/" + subject->name).c_str(),
-                                   [=](benchmark::State& state) mutable {
-                                     if (subject->csr.vertices() == 0)
-                                       prepare(*subject, {generator.kind == Generator::Kind::kron
-                                                              ? kernels::RandomGraph::Kind::kron
-                                                              : kernels::RandomGraph::Kind::urand,
-                                                          generator.scale, generator.edge_factor,
-                                                          generator.seed});
-                                     function(state, *subject);
-                                   })
+      benchmark::RegisterBenchmark(
+          (job + "/" + how + "/" + subject->name).c_str(),
+          [=](benchmark::State& state) mutable {
+            if (subject->csr.vertices() == 0)
+              prepare(*subject,
+                      {generator.kind == Generator::Kind::kron ? kernels::RandomGraph::Kind::kron
+                                                               : kernels::RandomGraph::Kind::urand,
+                       generator.scale, generator.edge_factor, generator.seed});
+            function(state, *subject);
+          })
           ->Unit(benchmark::kMillisecond)
           ->Iterations(1)
           ->UseRealTime();
@@ -247,7 +342,30 @@ int run(int argc, char** argv) {
       row(job, "resident", [job](benchmark::State& state, Subject& s) { paged(state, s, job, 1); });
       for (const auto& [name, share] : {std::pair("three_quarters", 0.75), std::pair("half", 0.5),
                                         std::pair("quarter", 0.25), std::pair("eighth", 0.125)})
-        row(job, name, [job, share = share](benchmark::State& state, Subject& s) { paged(state, s, job, share); });
+        row(job, name, [job, share = share](benchmark::State& state, Subject& s) {
+          paged(state, s, job, share);
+        });
+    }
+    const Job jobs[] = {
+        {"bfs_top_down", Direction::top_down, {}},
+        {"bfs_optimizing", Direction::optimizing, {}},
+        {"components", {}, ComponentsOptions::Method::afforest},
+        {"components_label_propagation", {}, ComponentsOptions::Method::label_propagation},
+        {"sssp", {}, {}}};
+    constexpr double mixed = ScheduleOptions{}.paged_from;
+    constexpr double never = std::numeric_limits<double>::infinity();
+    for (const Job& its : jobs) {
+      // The same name chooses the algorithm.
+      Job job = its;
+      if (job.name.starts_with("components")) job.name = "components";
+      for (const auto& [how, share, paged_from] :
+           {std::tuple("resident", 1.0, mixed), std::tuple("half", 0.5, mixed),
+            std::tuple("half_paged_only", 0.5, 0.0), std::tuple("quarter", 0.25, mixed),
+            std::tuple("nothing_in_place", 0.0, never)})
+        row(its.name, how,
+            [job, share = share, paged_from = paged_from](benchmark::State& state, Subject& s) {
+              scheduled(state, s, job, share, paged_from);
+            });
     }
     benchmark::RegisterBenchmark(("done/" + subject->name).c_str(), [=](benchmark::State& state) {
       for (auto _ : state) subject->csr = {};

@@ -76,6 +76,17 @@ class Engine {
     return passes(stream, std::span(accesses.begin(), accesses.size()));
   }
 
+  // The same for chunks of several ranges that are needed together: chunk i of each, for every i in `chunks`. The parts of a
+  // pass are single chunks, those of one i in a row.
+  template <class... T>
+  Passes passes_together(Stream stream, const ChunkSet& chunks, const Range<T>&... ranges) {
+    std::vector<Need> needs;
+    for (const ChunkRun run : chunks.runs())
+      for (std::uint64_t c = run.first; c < run.first + run.count; ++c)
+        (needs.push_back({&ranges.state(), {c, 1}, Access::read}), ...);
+    return {*pager_, stream, std::move(needs), sizeof...(T)};
+  }
+
   // Kernels say themselves which chunks of `range` they missed. See engine/demand.hpp.
   template <class T>
   Demand demand(Stream stream, const Range<T>& range, Access::Kind kind = Access::read) {

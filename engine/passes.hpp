@@ -10,6 +10,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -20,10 +21,16 @@ namespace holdall {
 
 class Passes {
  public:
-  Passes(Pager& pager, Stream stream, std::vector<Need> needs);
+  // Use Engine::passes. `together`: needs come in groups of so many, of one chunk each where it is more than one; a group is
+  // never divided.
+  Passes(Pager& pager, Stream stream, std::vector<Need> needs, std::size_t together = 1);
   Passes(Passes&&) noexcept = default;
   Passes& operator=(Passes&& other) noexcept;
   ~Passes();
+
+  // Leaves out those missing chunks (of a group, its first) for which this holds: the caller will do without them. Before
+  // the first next().
+  void leave_out(const std::function<bool(const RangeState& range, std::uint64_t chunk)>& which);
 
   // The next pass, in place of the last one; false: there is none left. Throws as Engine::acquire does.
   bool next();
@@ -39,8 +46,9 @@ class Passes {
   };
   struct Pinned {
     std::vector<Need> needs;
-    Lease lease;
+    std::vector<Lease> leases;
   };
+  void pin_groups(const std::vector<Need>& needs);
   void look_ahead();
   void step_back(Ahead failed);
   std::vector<Need> cut();
@@ -48,6 +56,7 @@ class Passes {
   Pager* pager_ = nullptr;
   StreamUse* use_ = nullptr;
   Bytes pass_bytes_ = 0;
+  std::size_t together_ = 1;
   std::deque<Pinned> resident_;  // passes not handed out yet
   std::deque<Need> missing_;
   std::deque<Ahead> ahead_;

@@ -48,6 +48,10 @@ struct ItemPass {
   const ItemRange* ranges = nullptr;  // in memory that the step's device can read, until it has run
   std::uint64_t ranges_count = 0;
   std::uint64_t edges = 0;  // the sum of the items' edges (of ChunkDemand::edges)
+  std::uint64_t items = 0;  // the sum of the ranges' counts
+  // So many blocks of a GPU at most, in the order of the edges, for edges that are read over the
+  // link: more would spread the reads, which is slower. 0: as many as there is work for.
+  unsigned blocks = 0;
 };
 
 // For frontiers of up to `vertices` and grids of up to `chunks`.

@@ -5,12 +5,18 @@
 #include <cstdint>
 
 #include "kernels/bfs.hpp"
+#include "kernels/centrality.hpp"
+#include "kernels/components.hpp"
 #include "kernels/counts.hpp"
 #include "kernels/demand.hpp"
 #include "kernels/generate_graph.hpp"
+#include "kernels/kcore.hpp"
 #include "kernels/lookup.hpp"
 #include "kernels/pagerank.hpp"
 #include "kernels/pool.hpp"
+#include "kernels/sssp.hpp"
+#include "kernels/triangles.hpp"
+#include "kernels/visit.hpp"
 #include "kernels/write_rows.hpp"
 
 namespace holdall::kernels::gpu {
@@ -29,11 +35,52 @@ void demand_of_frontier(const Frontier& frontier, const std::uint64_t* offsets,
 void chunks_of_frontier(const Frontier& frontier, const std::uint64_t* offsets,
                         const ChunkGrid& grid, std::uint64_t* bitmap, Stream stream);
 
-Bytes bfs_workspace_bytes(std::uint64_t vertices, std::uint64_t pass_edges,
-                          std::uint64_t pass_ranges);
+Bytes visit_workspace_bytes(std::uint64_t vertices, std::uint64_t pass_edges,
+                            std::uint64_t pass_ranges);
+std::uint64_t list_vertices(const std::uint64_t* bits, bool value, std::uint64_t vertices,
+                            std::uint32_t* list, void* workspace, Stream stream);
+
 void bfs_start(const BfsState& state, std::uint32_t source, Stream stream);
 void bfs_expand(const BfsState& state, const WorkItems& items, const ItemPass& pass, Stream stream);
+void bfs_pull(const BfsState& state, const WorkItems& items, const ItemPass& pass, Stream stream);
 std::uint64_t bfs_next_frontier(const BfsState& state, Stream stream);
+
+void components_start(const ComponentsState& state, Stream stream);
+void components_sample(const ComponentsState& state, const EdgePass& pass, std::uint32_t rounds,
+                       unsigned blocks, Stream stream);
+void components_flatten(const ComponentsState& state, Stream stream);
+std::uint32_t components_most_frequent(const ComponentsState& state, Stream stream);
+void components_mark_outside(const ComponentsState& state, std::uint32_t label, Stream stream);
+void components_clear_bits(const ComponentsState& state, Stream stream);
+void components_link(const ComponentsState& state, const WorkItems& items, const ItemPass& pass,
+                     Stream stream);
+void components_send(const ComponentsState& state, const WorkItems& items, const ItemPass& pass,
+                     Stream stream);
+
+void sssp_start(const SsspState& state, std::uint32_t source, Stream stream);
+void sssp_choose(const SsspState& state, std::uint32_t limit, Stream stream);
+std::uint32_t sssp_nearest(const SsspState& state, Stream stream);
+void sssp_relax(const SsspState& state, const WorkItems& items, const ItemPass& pass,
+                Stream stream);
+
+void kcore_start(const KcoreState& state, Stream stream);
+std::uint32_t kcore_least(const KcoreState& state, Stream stream);
+void kcore_mark(const KcoreState& state, std::uint32_t k, Stream stream);
+void kcore_peel(const KcoreState& state, std::uint32_t k, std::uint64_t count, Stream stream);
+void kcore_drop(const KcoreState& state, std::uint32_t k, const WorkItems& items,
+                const ItemPass& pass, Stream stream);
+
+void centrality_clear(const CentralityState& state, Stream stream);
+void centrality_clear_bits(const CentralityState& state, Stream stream);
+void centrality_start(const CentralityState& state, std::uint32_t source, Stream stream);
+void centrality_forward(const CentralityState& state, std::uint32_t depth, const WorkItems& items,
+                        const ItemPass& pass, Stream stream);
+void centrality_backward(const CentralityState& state, std::uint32_t depth, const WorkItems& items,
+                         const ItemPass& pass, Stream stream);
+void centrality_add(const CentralityState& state, std::uint32_t source, Stream stream);
+
+void count_triangles(const TrianglesState& state, const EdgeSpan& edges, const VertexSpan& middle,
+                     Stream stream);
 
 void* allocate(Bytes bytes, Stream stream);
 void free(void* at, Stream stream) noexcept;

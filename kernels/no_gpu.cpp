@@ -30,10 +30,59 @@ void chunks_of_frontier(const Frontier&, const std::uint64_t*, const ChunkGrid&,
   refuse();
 }
 
-Bytes bfs_workspace_bytes(std::uint64_t, std::uint64_t, std::uint64_t) { refuse(); }
+Bytes visit_workspace_bytes(std::uint64_t, std::uint64_t, std::uint64_t) { refuse(); }
+std::uint64_t list_vertices(const std::uint64_t*, bool, std::uint64_t, std::uint32_t*, void*,
+                            Stream) {
+  refuse();
+}
+
 void bfs_start(const BfsState&, std::uint32_t, Stream) { refuse(); }
 void bfs_expand(const BfsState&, const WorkItems&, const ItemPass&, Stream) { refuse(); }
+void bfs_pull(const BfsState&, const WorkItems&, const ItemPass&, Stream) { refuse(); }
 std::uint64_t bfs_next_frontier(const BfsState&, Stream) { refuse(); }
+
+void components_start(const ComponentsState&, Stream) { refuse(); }
+void components_sample(const ComponentsState&, const EdgePass&, std::uint32_t, unsigned, Stream) {
+  refuse();
+}
+void components_flatten(const ComponentsState&, Stream) { refuse(); }
+std::uint32_t components_most_frequent(const ComponentsState&, Stream) { refuse(); }
+void components_mark_outside(const ComponentsState&, std::uint32_t, Stream) { refuse(); }
+void components_clear_bits(const ComponentsState&, Stream) { refuse(); }
+void components_link(const ComponentsState&, const WorkItems&, const ItemPass&, Stream) {
+  refuse();
+}
+void components_send(const ComponentsState&, const WorkItems&, const ItemPass&, Stream) {
+  refuse();
+}
+
+void sssp_start(const SsspState&, std::uint32_t, Stream) { refuse(); }
+void sssp_choose(const SsspState&, std::uint32_t, Stream) { refuse(); }
+std::uint32_t sssp_nearest(const SsspState&, Stream) { refuse(); }
+void sssp_relax(const SsspState&, const WorkItems&, const ItemPass&, Stream) { refuse(); }
+
+void kcore_start(const KcoreState&, Stream) { refuse(); }
+std::uint32_t kcore_least(const KcoreState&, Stream) { refuse(); }
+void kcore_mark(const KcoreState&, std::uint32_t, Stream) { refuse(); }
+void kcore_peel(const KcoreState&, std::uint32_t, std::uint64_t, Stream) { refuse(); }
+void kcore_drop(const KcoreState&, std::uint32_t, const WorkItems&, const ItemPass&, Stream) {
+  refuse();
+}
+void centrality_clear(const CentralityState&, Stream) { refuse(); }
+void centrality_clear_bits(const CentralityState&, Stream) { refuse(); }
+void centrality_start(const CentralityState&, std::uint32_t, Stream) { refuse(); }
+void centrality_forward(const CentralityState&, std::uint32_t, const WorkItems&, const ItemPass&,
+                        Stream) {
+  refuse();
+}
+void centrality_backward(const CentralityState&, std::uint32_t, const WorkItems&, const ItemPass&,
+                         Stream) {
+  refuse();
+}
+void centrality_add(const CentralityState&, std::uint32_t, Stream) { refuse(); }
+void count_triangles(const TrianglesState&, const EdgeSpan&, const VertexSpan&, Stream) {
+  refuse();
+}
 
 void* allocate(Bytes, Stream) { refuse(); }
 void free(void*, Stream) noexcept {}  // of nothing that allocate gave

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <string>
 #include <vector>
 
 #include "apps/graph/error.hpp"
@@ -15,13 +16,15 @@ namespace {
 
 constexpr Bytes piece_bytes = Bytes{2} << 20;  // chunks are so many of them
 
-class CheckedNeighbours final : public Backing {
+class CheckedValues final : public Backing {
  public:
-  CheckedNeighbours(const GraphFile& graph, const FileArray& array)
+  CheckedValues(const GraphFile& graph, const FileArray& array, const char* name,
+                std::uint64_t below)
       : path_(graph.path),
         offset_(array.offset),
-        vertices_(graph.vertices),
-        file_({.path = graph.path, .offset = array.offset}, "neighbours", array.bytes()),
+        name_(name),
+        below_(below),
+        file_({.path = graph.path, .offset = array.offset}, name, array.bytes()),
         checked_((array.bytes() + piece_bytes - 1) / piece_bytes) {}
 
   bool full() const override { return true; }
@@ -43,17 +46,21 @@ class CheckedNeighbours final : public Backing {
                         bytes.size() / sizeof(Vertex));
     Vertex greatest = 0;
     for (const Vertex id : ids) greatest = std::max(greatest, id);
-    if (greatest < vertices_) return;
-    const auto bad = std::ranges::find_if(ids, [this](Vertex id) { return id >= vertices_; });
+    if (greatest < below_) return;
+    const auto bad = std::ranges::find_if(ids, [this](Vertex id) { return id >= below_; });
     const auto before = static_cast<Bytes>(bad - ids.begin()) * sizeof(Vertex);
-    throw GraphError(path_, Byte{offset_ + offset + before},
-                     fmt::format("the neighbour {} is outside the {} vertices", *bad, vertices_),
-                     "the file is damaged; get it again");
+    throw GraphError(
+        path_, Byte{offset_ + offset + before},
+        name_ == "neighbours"
+            ? fmt::format("the neighbour {} is outside the {} vertices", *bad, below_)
+            : fmt::format("the bits {:#x} are no weight; expected less than {:#x}", *bad, below_),
+        "the file is damaged; get it again");
   }
 
   const std::filesystem::path path_;
   const Bytes offset_;
-  const std::uint64_t vertices_;
+  const std::string name_;
+  const std::uint64_t below_;
   holdall::File file_;
   std::vector<std::atomic<bool>> checked_;
 };
@@ -61,7 +68,11 @@ class CheckedNeighbours final : public Backing {
 }  // namespace
 
 BackingSpec checked_neighbours(const GraphFile& file, const FileArray& neighbours) {
-  return std::make_shared<CheckedNeighbours>(file, neighbours);
+  return std::make_shared<CheckedValues>(file, neighbours, "neighbours", file.vertices);
+}
+
+BackingSpec checked_weights(const GraphFile& file, const FileArray& weights) {
+  return std::make_shared<CheckedValues>(file, weights, "weights", weights_below(file.weights));
 }
 
 }  // namespace holdall::graph

@@ -26,18 +26,30 @@ constexpr std::uint64_t most_vertices = std::uint64_t{1} << 32;
 struct Adjacency {
   Array<std::uint64_t> offsets;  // vertices + 1 of them, from 0 to the number of edges
   Array<Vertex> neighbours;
+  // Of each edge: an int32 that is not negative, or the bits of a float (Csr::weights says which).
+  // Empty where the graph has no weights.
+  Array<std::uint32_t> weights = {};
 
   std::uint64_t degree(std::uint64_t v) const { return offsets[v + 1] - offsets[v]; }
   std::span<const Vertex> of(std::uint64_t v) const {
     return {neighbours.data() + offsets[v], neighbours.data() + offsets[v + 1]};
   }
   Bytes bytes() const {
-    return offsets.size() * sizeof(std::uint64_t) + neighbours.size() * sizeof(Vertex);
+    return offsets.size() * sizeof(std::uint64_t) + neighbours.size() * sizeof(Vertex) +
+           weights.size() * sizeof(std::uint32_t);
   }
 };
 
+enum class Weights : std::uint32_t { none, int32, float32 };
+
+// The bits of a weight that is one, a number that is not negative, are below this.
+constexpr std::uint32_t weights_below(Weights weights) {
+  return weights == Weights::float32 ? 0x7f80'0000 : 0x8000'0000;
+}
+
 struct Csr {
   bool directed = false;
+  Weights weights = Weights::none;
   Adjacency out;
   Adjacency transposed;  // who points at v; empty where undirected: use in()
   // The id that each vertex had in its file, where ids were compacted; else empty.

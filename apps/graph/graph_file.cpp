@@ -128,10 +128,13 @@ GraphFile open_hold(const File& file) {
   graph.directed = header.directed;
   graph.vertices = header.vertices;
   graph.edges = header.edges;
-  graph.out = {header.array(HoldHeader::out_offsets), header.array(HoldHeader::out_neighbours)};
+  graph.weights = header.weights;
+  graph.out = {header.array(HoldHeader::out_offsets), header.array(HoldHeader::out_neighbours),
+               header.array(HoldHeader::out_weights)};
   graph.in = graph.out;
   if (graph.directed)
-    graph.in = {header.array(HoldHeader::in_offsets), header.array(HoldHeader::in_neighbours)};
+    graph.in = {header.array(HoldHeader::in_offsets), header.array(HoldHeader::in_neighbours),
+                header.array(HoldHeader::in_weights)};
   graph.original_ids = header.array(HoldHeader::original_ids);
   return graph;
 }
@@ -216,9 +219,10 @@ void check_unchanged(const GraphFile& graph) { check_same(File(graph.path), grap
 
 namespace {
 
-// Ids below `below` where given, and the checksum of a .hold.
+// Values below `below` where given, and the checksum of a .hold. `problem`: with a value that is
+// not.
 void check_array(const File& file, const GraphFile& graph, const FileArray& array,
-                 std::uint64_t below) {
+                 std::uint64_t below, const std::string& problem = {}) {
   std::atomic<std::uint64_t> checksum = 0, bad = none;
   for_each_piece(array.bytes(), [&](Bytes first, Bytes bytes) {
     std::vector<std::byte> piece(bytes);
@@ -234,8 +238,7 @@ void check_array(const File& file, const GraphFile& graph, const FileArray& arra
     }
   });
   if (bad != none)
-    throw GraphError(graph.path, Byte{array.offset + bad},
-                     fmt::format("a neighbour is outside the {} vertices", graph.vertices),
+    throw GraphError(graph.path, Byte{array.offset + bad}, problem,
                      "the file is damaged; get it again");
   if (graph.format == Format::hold && checksum != array.checksum)
     throw GraphError(
@@ -253,7 +256,11 @@ void check_contents(const GraphFile& graph) {
   const auto check_adjacency = [&](const FileAdjacency& adjacency) {
     (void)load_offsets(graph, adjacency);
     check_array(file, graph, adjacency.offsets, none);
-    check_array(file, graph, adjacency.neighbours, graph.vertices);
+    check_array(file, graph, adjacency.neighbours, graph.vertices,
+                fmt::format("a neighbour is outside the {} vertices", graph.vertices));
+    if (graph.weights != Weights::none)
+      check_array(file, graph, adjacency.weights, weights_below(graph.weights),
+                  "a weight is negative or no number");
   };
   check_adjacency(graph.out);
   if (graph.directed) check_adjacency(graph.in);

@@ -40,8 +40,9 @@ struct FileArray {
 };
 
 struct FileAdjacency {
-  FileArray offsets;     // 64-bit, vertices + 1
-  FileArray neighbours;  // 32-bit, edges
+  FileArray offsets;       // 64-bit, vertices + 1
+  FileArray neighbours;    // 32-bit, edges
+  FileArray weights = {};  // 32-bit, edges; count 0 where there are none
 };
 
 struct GraphFile {
@@ -52,6 +53,7 @@ struct GraphFile {
 
   // What follows is known only in_place().
   bool directed = false;
+  Weights weights = Weights::none;
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;  // entries of the out-neighbours: an undirected edge makes two
   FileAdjacency out;

@@ -13,8 +13,8 @@ static_assert(std::endian::native == std::endian::little, "the format is little-
 
 namespace {
 
-constexpr std::uint32_t version = 1;
-constexpr std::uint64_t directed_flag = 1;
+constexpr std::uint32_t unweighted_version = 1, version = 2;
+constexpr std::uint64_t directed_flag = 1, weighted_flag = 2, float_flag = 4;
 constexpr std::size_t table_begin = 64, entry_bytes = 64;
 constexpr std::size_t checksum_at = hold_header_bytes - 8;
 constexpr std::size_t most_entries = (checksum_at - table_begin) / entry_bytes;
@@ -56,6 +56,8 @@ std::optional<std::string> wrong_with(const HoldHeader::Entry& entry, const Hold
       break;
     case HoldHeader::out_neighbours:
     case HoldHeader::in_neighbours:
+    case HoldHeader::out_weights:
+    case HoldHeader::in_weights:
       element_bytes = 4;
       count = header.edges;
       break;
@@ -81,9 +83,12 @@ FileArray HoldHeader::array(Kind kind) const {
 HoldBlock encode(const HoldHeader& header) {
   HoldBlock block{};
   std::memcpy(block.data(), hold_magic.data(), hold_magic.size());
-  put(block, 8, version);
+  const bool weighted = header.weights != Weights::none;
+  put(block, 8, weighted ? version : unweighted_version);
   put(block, 12, static_cast<std::uint32_t>(hold_header_bytes));
-  put(block, 16, header.directed ? directed_flag : std::uint64_t{0});
+  put(block, 16,
+      (header.directed ? directed_flag : 0) | (weighted ? weighted_flag : 0) |
+          (header.weights == Weights::float32 ? float_flag : 0));
   put(block, 24, header.vertices);
   put(block, 32, header.edges);
   put(block, 40, hold_alignment);
@@ -105,16 +110,25 @@ HoldBlock encode(const HoldHeader& header) {
 std::variant<HoldHeader, HoldFault> decode(const HoldBlock& block) {
   if (std::memcmp(block.data(), hold_magic.data(), hold_magic.size()) != 0)
     return HoldFault{0, "the mark of a .hold file is damaged"};
-  if (const auto found = take<std::uint32_t>(block, 8); found != version)
+  const auto found = take<std::uint32_t>(block, 8);
+  if (found != unweighted_version && found != version)
     return HoldFault{
-        8, fmt::format("version {} of the format; this program reads version {}", found, version)};
+        8, fmt::format("version {} of the format; this program reads versions {} and {}", found,
+                       unweighted_version, version)};
   if (take<std::uint64_t>(block, checksum_at) != header_checksum(block))
     return HoldFault{checksum_at, "the header does not match its checksum"};
-  if (const auto flags = take<std::uint64_t>(block, 16); (flags & ~directed_flag) != 0)
-    return HoldFault{16, fmt::format("flags {:#x}; only bit 0, directed, is known", flags)};
+  const auto flags = take<std::uint64_t>(block, 16);
+  const std::uint64_t known =
+      found == version ? directed_flag | weighted_flag | float_flag : directed_flag;
+  if ((flags & ~known) != 0)
+    return HoldFault{16, fmt::format("flags {:#x}; version {} knows {:#x}", flags, found, known)};
+  if ((flags & float_flag) != 0 && (flags & weighted_flag) == 0)
+    return HoldFault{16, fmt::format("flags {:#x}: the kind of weights, and no weights", flags)};
 
   HoldHeader header;
-  header.directed = (take<std::uint64_t>(block, 16) & directed_flag) != 0;
+  header.directed = (flags & directed_flag) != 0;
+  if ((flags & weighted_flag) != 0)
+    header.weights = (flags & float_flag) != 0 ? Weights::float32 : Weights::int32;
   header.vertices = take<std::uint64_t>(block, 24);
   header.edges = take<std::uint64_t>(block, 32);
   header.file_bytes = take<std::uint64_t>(block, 48);
@@ -138,6 +152,8 @@ std::variant<HoldHeader, HoldFault> decode(const HoldBlock& block) {
   using enum HoldHeader::Kind;
   std::vector<HoldHeader::Kind> needed = {out_offsets, out_neighbours};
   if (header.directed) needed.insert(needed.end(), {in_offsets, in_neighbours});
+  if (header.weights != Weights::none) needed.push_back(out_weights);
+  if (header.weights != Weights::none && header.directed) needed.push_back(in_weights);
   for (const auto kind : needed)
     if (header.array(kind).element_bytes == 0)
       return HoldFault{table_begin,

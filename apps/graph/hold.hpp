@@ -24,6 +24,8 @@ struct HoldHeader {
     in_offsets = 3,
     in_neighbours = 4,
     original_ids = 5,
+    out_weights = 6,
+    in_weights = 7,
   };
   struct Entry {
     std::uint32_t kind = 0;  // of later versions too: what is not known is passed over
@@ -31,6 +33,7 @@ struct HoldHeader {
   };
 
   bool directed = false;
+  Weights weights = Weights::none;
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
   Bytes file_bytes = 0;

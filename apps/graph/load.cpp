@@ -44,7 +44,11 @@ class CsrEdges final : public EdgeSource {
   const Csr& csr_;
 };
 
-Array<Vertex> load_ids(const File& file, const FileArray& array, std::uint64_t below) {
+// `problem` says what is wrong with the value that it names, first of its braces, if that is not
+// below `below`, the second.
+Array<std::uint32_t> load_values(
+    const File& file, const FileArray& array, std::uint64_t below,
+    fmt::string_view problem = "the neighbour {} is outside the {} vertices") {
   auto ids = Array<Vertex>::uninitialized(array.count);
   file.read_array(array, ids.data());
   std::atomic<std::uint64_t> bad = std::numeric_limits<std::uint64_t>::max();
@@ -59,15 +63,29 @@ Array<Vertex> load_ids(const File& file, const FileArray& array, std::uint64_t b
   });
   if (bad < array.count)
     throw GraphError(file.path(), Byte{array.offset + bad * sizeof(Vertex)},
-                     fmt::format("the neighbour {} is outside the {} vertices", ids[bad], below),
+                     fmt::format(fmt::runtime(problem), ids[bad], below),
                      "the file is damaged; get it again");
   return ids;
+}
+
+// Lists with weights are not sorted here, so they must be already.
+void check_order(const GraphFile& graph, const FileAdjacency& file, const Adjacency& adjacency) {
+  for (std::uint64_t v = 0; v < graph.vertices; ++v) {
+    const auto list = adjacency.of(v);
+    const auto bad = std::ranges::is_sorted_until(list);
+    if (bad == list.end()) continue;
+    const auto edge = adjacency.offsets[v] + static_cast<std::uint64_t>(bad - list.begin());
+    throw GraphError(graph.path, Byte{file.neighbours.offset + edge * sizeof(Vertex)},
+                     fmt::format("the neighbours of {} do not ascend", v),
+                     "the file is damaged; get it again");
+  }
 }
 
 Csr load_in_place(const File& file, const GraphFile& graph, const LoadOptions& options) {
   const Bytes memory = options.memory != 0 ? options.memory : available_memory();
   const Bytes arrays =
-      (graph.out.offsets.bytes() + graph.out.neighbours.bytes()) * (graph.directed ? 2 : 1) +
+      (graph.out.offsets.bytes() + graph.out.neighbours.bytes() + graph.out.weights.bytes()) *
+          (graph.directed ? 2 : 1) +
       graph.original_ids.bytes();
   if (arrays > memory)
     throw GraphError(graph.path, {},
@@ -76,16 +94,24 @@ Csr load_in_place(const File& file, const GraphFile& graph, const LoadOptions& o
                      "allow more memory, or page it from the file");
   const auto load = [&](const FileAdjacency& adjacency) {
     Adjacency result{load_offsets(graph, adjacency),
-                     load_ids(file, adjacency.neighbours, graph.vertices)};
-    sort_lists(result);
+                     load_values(file, adjacency.neighbours, graph.vertices),
+                     {}};
+    if (graph.weights == Weights::none) {
+      sort_lists(result);
+      return result;
+    }
+    check_order(graph, adjacency, result);
+    result.weights = load_values(file, adjacency.weights, weights_below(graph.weights),
+                                 "the bits {:#x} are no weight; expected less than {:#x}");
     return result;
   };
   Csr csr;
   csr.directed = graph.directed;
+  csr.weights = graph.weights;
   csr.out = load(graph.out);
   if (csr.directed) csr.transposed = load(graph.in);
   if (graph.original_ids.count > 0)
-    csr.original_ids = load_ids(file, graph.original_ids, most_vertices);
+    csr.original_ids = load_values(file, graph.original_ids, most_vertices);
   file.check_unchanged();
   return csr;
 }
@@ -119,6 +145,9 @@ Csr load_graph(const std::filesystem::path& path, const LoadOptions& options, Lo
   const bool as_it_is = !(options.symmetrize && csr.directed) && !options.deduplicate &&
                         !options.remove_self_loops && !options.compact;
   if (as_it_is) return csr;
+  if (csr.weights != Weights::none)
+    throw GraphError(path, {}, "has weights, which cannot be kept when the graph is changed",
+                     "change it where it is made, or take it as it is");
   Csr rebuilt = build_loaded(CsrEdges(csr), options, !csr.directed);
   if (!csr.original_ids.empty()) {
     if (rebuilt.original_ids.empty())

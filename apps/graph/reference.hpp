@@ -53,4 +53,31 @@ std::optional<std::string> verify_pagerank(const Csr& csr, std::span<const float
 std::optional<std::string> compare_scores(std::span<const float> scores,
                                           std::span<const double> reference, double relative);
 
+// The smallest vertex of each one's component, edges taken as undirected.
+std::vector<Vertex> reference_components(const Csr& csr);
+
+// GAP's rule: two vertices have the same label if and only if they are connected.
+std::optional<std::string> verify_components(const Csr& csr, std::span<const Vertex> labels);
+
+// Dijkstra's distances, as bits where weights are floats; 0xffffffff where there is no path. Throws
+// GraphError if there is no such source or the graph has no weights.
+std::vector<std::uint32_t> reference_sssp(const Csr& csr, std::uint64_t source);
+
+// GAP's rule: every distance is the same. Floats too: the shortest sum is the same in any order of
+// work.
+std::optional<std::string> verify_distances(const Csr& csr, std::uint64_t source,
+                                            std::span<const std::uint32_t> distances);
+
+// Brandes, the sum over the sources, not normalised.
+std::vector<double> reference_centrality(const Csr& csr, std::span<const Vertex> sources);
+std::optional<std::string> compare_centrality(std::span<const double> scores,
+                                              std::span<const double> reference, double relative);
+
+// Of an undirected graph; repeated edges count once.
+std::uint64_t reference_triangles(const Csr& csr);
+
+// Of an undirected graph; the degree is the length of the list.
+std::vector<std::uint32_t> reference_cores(const Csr& csr);
+std::optional<std::string> verify_cores(const Csr& csr, std::span<const std::uint32_t> cores);
+
 }  // namespace holdall::graph

@@ -27,6 +27,7 @@ std::span<const std::byte> bytes_of(const Array<T>& array) {
 void write_hold(const Csr& csr, NewFile& file) {
   HoldHeader header;
   header.directed = csr.directed;
+  header.weights = csr.weights;
   header.vertices = csr.vertices();
   header.edges = csr.edges();
   Bytes end = hold_header_bytes;
@@ -46,6 +47,10 @@ void write_hold(const Csr& csr, NewFile& file) {
   if (csr.directed) {
     append(HoldHeader::in_offsets, bytes_of(csr.transposed.offsets), 8);
     append(HoldHeader::in_neighbours, bytes_of(csr.transposed.neighbours), 4);
+  }
+  if (csr.weights != Weights::none) {
+    append(HoldHeader::out_weights, bytes_of(csr.out.weights), 4);
+    if (csr.directed) append(HoldHeader::in_weights, bytes_of(csr.transposed.weights), 4);
   }
   if (!csr.original_ids.empty()) append(HoldHeader::original_ids, bytes_of(csr.original_ids), 4);
   header.file_bytes = round_up(end, hold_alignment);

@@ -164,6 +164,58 @@ TEST(Passes, OverTwoRangesAtOnceWritten) {
   EXPECT_EQ(w.wrong(b, 0, 5, 3), 0u);
 }
 
+TEST(Passes, LeaveOutWhatTheCallerWillDoWithout) {
+  World w = World::of(4);
+  const Words a = w.range("a", 12);
+  w.put(a, 0, 12, 1);
+  w.touch(a, 4, 2);
+  w.settle();
+  std::map<std::uint64_t, int> asked, times;
+  Passes passes = w.engine.passes(w.stream, {read(a)});
+  passes.leave_out([&](const RangeState& range, std::uint64_t c) {
+    EXPECT_EQ(&range, &a.state());
+    ++asked[c];
+    return c % 3 == 0;
+  });
+  EXPECT_FALSE(asked.contains(4)) << "it is resident";
+  while (passes.next())
+    for (const Need& need : passes.parts())
+      for (std::uint64_t i = 0; i < need.run.count; ++i) ++times[need.run.first + i];
+  for (std::uint64_t c = 0; c < 12; ++c)
+    EXPECT_EQ(times[c], asked.contains(c) && c % 3 == 0 ? 0 : 1) << "chunk " << c;
+}
+
+TEST(Passes, HandTheChunksOfSeveralRangesOutTogether) {
+  for (const std::uint64_t budget : {2, 3, 5, 9, 30}) {
+    World w = World::of(budget);
+    const Words a = w.range("a", 12), b = w.range("b", 12);
+    w.put(a, 0, 12, 1);
+    w.put(b, 0, 12, 2);
+    ChunkSet some(12);
+    some.add(0, 5);
+    some.add(7, 5);
+    for (int sweep = 0; sweep < 3; ++sweep) {
+      std::map<std::uint64_t, int> times;
+      for (Passes passes = w.engine.passes_together(w.stream, some, a, b); passes.next();) {
+        std::map<std::uint64_t, int> here;
+        for (const Need& need : passes.parts()) {
+          EXPECT_EQ(need.run.count, 1u);
+          here[need.run.first] += need.range == &a.state() ? 1 : 10;
+          EXPECT_EQ(need.range == &a.state() ? w.wrong_now(w.stream, a, need.run.first, 1, 1)
+                                             : w.wrong_now(w.stream, b, need.run.first, 1, 2),
+                    0u);
+        }
+        for (const auto& [c, both] : here) {
+          EXPECT_EQ(both, 11) << "chunk " << c;
+          ++times[c];
+        }
+      }
+      EXPECT_EQ(times.size(), 10u) << "budget " << budget;
+      for (const auto& [c, n] : times) EXPECT_TRUE(n == 1 && some.contains(c));
+    }
+  }
+}
+
 TEST(Demands, BringInWhatKernelsMissUntilNothingIs) {
   for (const std::uint64_t budget : {2, 3, 9}) {
     World w = World::of(budget);

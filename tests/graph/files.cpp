@@ -116,7 +116,7 @@ TEST(Hold, a_damaged_header_is_refused) {
   const std::string good = bytes_of(directed(4, edges), "g.hold");
   ASSERT_EQ(complaint_of_opening(good), "");
   expect_says(complaint_of_opening(with(good, 5, '\n')), "altered");
-  expect_says(complaint_of_opening(with(good, 8, 2)), "version 2");
+  expect_says(complaint_of_opening(with(good, 8, 3)), "version 3");
   expect_says(complaint_of_opening(with(good, 24, 5)), "byte 4088: the header does not match");
   expect_says(complaint_of_opening(with_sealed(good, 16, 3)), "byte 16: flags 0x3");
   expect_says(complaint_of_opening(with_sealed(good, 24, std::uint64_t{0})), "byte 24: 0 vertices");

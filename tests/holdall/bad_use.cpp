@@ -135,6 +135,21 @@ TEST_F(BadUse, a_refused_run_leaves_no_output) {
         << entry.path();
 }
 
+TEST_F(BadUse, a_graph_that_an_algorithm_cannot_take) {
+  const std::string graph = file("g.el", "0 1\n1 2\n");
+  for (const char* job : {"tc", "kcore"})
+    refused(std::string("graph ") + job + " --driver host " + graph, 1,
+            {"undirected", "--symmetrize"});
+  refused("graph sssp --driver host " + graph, 1, {"no weights", "--weights"});
+}
+
+TEST_F(BadUse, sources_that_contradict) {
+  refused("graph bfs kron:10 --source 1 --sources 2", 2, {"--source"});
+  refused("graph bfs kron:10 --sources 0", 2, {"--sources"});
+  refused("graph bfs kron:10 --sources 2 --output " + path("parents"), 2, {"--output"});
+  refused("graph bfs kron:10 --direction sideways", 2, {"--direction", "sideways"});
+}
+
 // ---- budgets
 
 TEST_F(BadUse, a_budget_smaller_than_one_chunk) {

@@ -45,6 +45,48 @@ TEST_F(Work, pagerank_gives_json) {
   EXPECT_TRUE(j["verified"].is_null()) << "nobody asked";
 }
 
+TEST_F(Work, every_algorithm_gives_json_with_its_steps_and_can_be_verified) {
+  for (const char* job : {"bfs", "sssp --weights int32", "sssp --weights float32", "pagerank", "cc",
+                          "cc --method label-propagation", "bc", "tc", "kcore",
+                          "bfs --direction top-down", "bfs --direction bottom-up"}) {
+    const auto j = works(small(std::string(job) + " kron:12 --json --verify")).json();
+    expect_keys(j, run_keys);
+    EXPECT_EQ(j["verified"], true) << job;
+    EXPECT_GT(j["steps"].size(), 0) << job;
+    expect_keys(j["steps"][0], {"frontier", "edges", "edges_in_place", "bytes_in", "bytes_in_place",
+                                "hits", "faults", "seconds"});
+  }
+}
+
+TEST_F(Work, a_batch_of_searches_tells_of_each) {
+  for (const char* job : {"bfs", "sssp --weights int32"}) {
+    const auto j = works(small(std::string(job) + " kron:12 --sources 5 --json --verify")).json();
+    EXPECT_EQ(j["searches"], 5);
+    EXPECT_EQ(j["each"].size(), 5);
+    EXPECT_EQ(j["verified"], true);
+    for (const auto& each : j["each"]) EXPECT_GT(each["reached"], 1);
+  }
+}
+
+TEST_F(Work, the_path_that_edges_take_is_as_asked) {
+  const auto edges = [&](const char* way) {
+    return works(small(std::string("bfs urand:14 --json --path ") + way)).json();
+  };
+  EXPECT_EQ(edges("in-place")["bytes_in"], 0);
+  EXPECT_GT(edges("in-place")["bytes_in_place"], 0);
+  EXPECT_EQ(edges("paged")["bytes_in_place"], 0);
+  EXPECT_GT(edges("paged")["bytes_in"], 0);
+}
+
+TEST_F(Work, weights_are_kept_in_a_file) {
+  works("graph generate kron:12 " + path("w.hold") + " --weights int32");
+  const auto from_file =
+      works(small("sssp " + path("w.hold") + " --source 3 --json --verify")).json();
+  const auto generated = works(small("sssp kron:12 --weights int32 --source 3 --json")).json();
+  EXPECT_EQ(from_file["verified"], true);
+  EXPECT_EQ(from_file["reached"], generated["reached"]);
+}
+
 TEST_F(Work, pagerank_equals_the_reference_with_little_memory) {
   works("graph generate urand:16:24 " + path("g.hold"));
   const auto j = works("graph pagerank " + path("g.hold") +

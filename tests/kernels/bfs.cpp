@@ -19,6 +19,7 @@ struct World {
         frontier(vertices, stream),
         reached(bitmap_words(vertices), stream),
         settled(bitmap_words(vertices), stream),
+        front(bitmap_words(vertices), stream),
         workspace(bfs_workspace_bytes(vertices, grid.edges, grid.chunks(), stream), stream),
         item_vertices(most, stream),
         item_begins(most, stream),
@@ -34,16 +35,17 @@ struct World {
               .frontier = frontier.data(),
               .reached = reached.data(),
               .settled = settled.data(),
+              .front = front.data(),
               .workspace = workspace.data()} {}
 
   void demand(std::uint64_t count) {
-    demand_of_frontier({frontier.data(), count}, offsets.data(), grid, items,
+    demand_of_frontier({state.frontier, count}, offsets.data(), grid, items,
                        {chunk_items.data(), chunk_edges.data(), chunk_bitmap.data()},
                        demand_workspace.data(), stream);
   }
 
-  // Expands what the frontier demands of these chunks, which ascend.
-  void expand(const std::vector<std::uint64_t>& chunks) {
+  // Expands what the frontier demands of these chunks, which ascend; or pulls for it.
+  void expand(const std::vector<std::uint64_t>& chunks, bool pull = false, unsigned blocks = 0) {
     const std::vector<std::uint64_t> first = chunk_items.read();
     const std::vector<std::uint64_t> edges = chunk_edges.read();
     std::vector<ItemRange> ranges;
@@ -51,11 +53,21 @@ struct World {
     for (const std::uint64_t c : chunks) {
       ranges.push_back({first[c], first[c + 1] - first[c]});
       pass.edges += edges[c];
+      pass.items += ranges.back().count;
     }
+    pass.blocks = blocks;
     passes.emplace_back(ranges, stream);
     pass.ranges = passes.back().data();
     pass.ranges_count = ranges.size();
-    bfs_expand(state, items, pass, stream);
+    pull ? bfs_pull(state, items, pass, stream) : bfs_expand(state, items, pass, stream);
+  }
+
+  // Works on the search of another world, along the edges of this one.
+  void join(const World& other) {
+    const BfsState own = state;
+    state = other.state;
+    state.neighbours = own.neighbours;
+    state.workspace = own.workspace;
   }
 
   Stream stream;
@@ -67,6 +79,7 @@ struct World {
   DeviceArray<std::uint32_t> frontier;
   DeviceArray<std::uint64_t> reached;
   DeviceArray<std::uint64_t> settled;
+  DeviceArray<std::uint64_t> front;
   DeviceArray<std::byte> workspace;
   DeviceArray<std::uint32_t> item_vertices;
   DeviceArray<std::uint64_t> item_begins;
@@ -109,22 +122,32 @@ Levels serial_levels(const Graph& graph, std::uint32_t source) {
 
 class Bfs : public OnDevice {
  protected:
+  enum Directions { top_down, bottom_up, either };
+
   // Searches with the demanded chunks dealt out to `passes` random passes a level.
   void expect_as_serial(const Graph& graph, std::uint32_t source, const ChunkGrid& grid,
-                        std::size_t passes, std::mt19937_64& random) {
+                        std::size_t passes, std::mt19937_64& random,
+                        Directions directions = top_down) {
+    const Graph turned = transpose(graph);
+    const DeviceArray<std::uint32_t> in_neighbours(turned.neighbours, stream());
+    World in(stream(), turned.offsets, in_neighbours.data(), grid);
     const Levels expected = serial_levels(graph, source);
     const DeviceArray<std::uint32_t> neighbours(graph.neighbours, stream());
     World world(stream(), graph.offsets, neighbours.data(), grid);
+    in.join(world);
     std::uint64_t count = bfs_start(world.state, source, stream());
     for (const std::vector<std::uint32_t>& level : expected.vertices) {
       ASSERT_EQ(count, level.size());
       std::vector<std::uint32_t> frontier(count);
       copy(frontier.data(), world.frontier.data(), 4 * count, stream());
       ASSERT_EQ(frontier, level);
-      world.demand(count);
+      const bool pull = directions == bottom_up || (directions == either && random() % 2 == 0);
+      World& through = pull ? in : world;
+      through.demand(pull ? bfs_unreached(in.state, stream()) : count);
       std::vector<std::vector<std::uint64_t>> dealt(passes);
       for (std::uint64_t c = 0; c < grid.chunks(); ++c) dealt[random() % passes].push_back(c);
-      for (const auto& chunks : dealt) world.expand(chunks);
+      for (const auto& chunks : dealt)
+        through.expand(chunks, pull, static_cast<unsigned>(random() % 3));
       count = bfs_next_frontier(world.state, stream());
     }
     const std::vector<std::uint32_t> parents = world.parents.read();
@@ -156,6 +179,19 @@ TEST_P(Bfs, ReachesTheSerialLevelsHoweverTheChunksAreDealt) {
         expect_as_serial(graph, source, grid, passes, random);
       }
       expect_as_serial(graph, 0, grid, 2, random);
+    }
+  }
+}
+
+TEST_P(Bfs, ReachesTheSerialLevelsBottomUp) {
+  std::mt19937_64 random(5);
+  for (const Graph& graph : small_graphs()) {
+    for (const Bytes chunk_bytes : {Bytes{64}, Bytes{4096}, 1_MiB}) {
+      SCOPED_TRACE(graph.name + ", chunk: " + std::to_string(chunk_bytes));
+      const ChunkGrid grid{graph.edges(), chunk_bytes, random() % 50 * 4};
+      const auto source = static_cast<std::uint32_t>(random() % graph.vertices());
+      expect_as_serial(graph, source, grid, 3, random, bottom_up);
+      expect_as_serial(graph, 0, grid, 2, random, either);
     }
   }
 }

@@ -1,0 +1,99 @@
+#include "apps/graph/components.hpp"
+
+#include <algorithm>
+
+#include "apps/graph/error.hpp"
+#include "apps/graph/step_clock.hpp"
+
+namespace holdall::graph {
+
+Components::Components(const PagedGraph& graph) : graph_(graph) {
+  if (!graph.out().neighbours || !graph.in().neighbours)
+    throw GraphError("components of a directed graph need its edges in both directions");
+  const std::uint64_t n = graph.vertices();
+  VertexData data(graph.engine(), graph.stream(), "components");
+  labels_ = data.array<std::uint32_t>(n, "labels");
+  frontier_ = data.array<std::uint32_t>(n, "frontier");
+  bits_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "changed");
+  workspace_ =
+      data.array<std::byte>(kernels::components_workspace_bytes(
+                                n, graph.edges(), graph.out().neighbours.chunks(), graph.stream()),
+                            "components workspace");
+  schedule_.emplace(data, graph);
+  lease_ = data.lease(graph.out().neighbours.chunk_bytes());
+}
+
+// Links the frontier along all of its edges, or sends its labels along them.
+LevelWork Components::along_all(kernels::ComponentsState& state, std::uint64_t count, bool link) {
+  LevelWork did;
+  const auto along = [&](const PagedAdjacency& edges) {
+    schedule_->count(edges, {frontier_.data(), count});
+    const LevelWork some = schedule_->work([&](const EdgeWork& work) {
+      state.neighbours = work.neighbours;
+      if (link)
+        kernels::components_link(state, work.items, work.pass, graph_.stream());
+      else
+        kernels::components_send(state, work.items, work.pass, graph_.stream());
+    });
+    did.edges += some.edges;
+    did.edges_in_place += some.edges_in_place;
+    did.bytes_in_place += some.bytes_in_place;
+  };
+  along(graph_.out());
+  if (graph_.directed()) along(graph_.in());
+  return did;
+}
+
+ComponentsResult Components::run(const ComponentsOptions& options, const Watch& watch) {
+  const Stream stream = graph_.stream();
+  const std::uint64_t n = graph_.vertices();
+  kernels::ComponentsState state{n,
+                                 graph_.out().offsets.data(),
+                                 nullptr,
+                                 labels_.data(),
+                                 frontier_.data(),
+                                 bits_.data(),
+                                 workspace_.data()};
+  schedule_->set(options.schedule);
+  ComponentsResult result;
+  StepClock clock(graph_.engine(), watch);
+  kernels::components_start(state, stream);
+  if (options.method == ComponentsOptions::Method::afforest) {
+    // 1. the first edges of every list, a sector of the link each
+    clock.begin();
+    const double share =
+        std::min(1.0, 32.0 * static_cast<double>(n) /
+                          (4.0 * static_cast<double>(std::max<std::uint64_t>(graph_.edges(), 1))));
+    const LevelWork sampled = schedule_->sweep(graph_.out(), share, [&](const SweepWork& work) {
+      state.neighbours = work.neighbours;
+      kernels::components_sample(state, work.pass, options.rounds, work.blocks, stream);
+    });
+    kernels::components_flatten(state, stream);
+    // 2. who is outside of the greatest component
+    const std::uint32_t greatest = kernels::components_most_frequent(state, stream);
+    const std::uint64_t count = kernels::components_outside(state, greatest, stream);
+    clock.end(n, sampled);
+    // 3. all edges of those
+    clock.begin();
+    const LevelWork rest = count > 0 ? along_all(state, count, true) : LevelWork{};
+    kernels::components_flatten(state, stream);
+    graph_.engine().synchronize(stream);
+    clock.end(count, rest);
+  } else {
+    while (const std::uint64_t count = kernels::components_changed(state, stream)) {
+      clock.begin();
+      const LevelWork did = along_all(state, count, false);
+      if (watch) graph_.engine().synchronize(stream);
+      clock.end(count, did);
+    }
+  }
+  graph_.engine().synchronize(stream);
+  graph_.check_unchanged();
+  result.totals = clock.totals();
+  result.labels.resize(n);
+  labels_.store(result.labels);
+  for (std::uint64_t v = 0; v < n; ++v) result.components += result.labels[v] == v;
+  return result;
+}
+
+}  // namespace holdall::graph

@@ -1,0 +1,50 @@
+// Connected components of a paged graph, its edges taken as undirected (weakly connected, if it is
+// directed).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "apps/graph/level_schedule.hpp"
+#include "apps/graph/paged_graph.hpp"
+#include "kernels/components.hpp"
+
+namespace holdall::graph {
+
+struct ComponentsOptions {
+  // Afforest reads the first edges of every list, then those of the vertices alone that these have
+  // not joined to the greatest component. Label propagation sweeps until nothing changes.
+  enum class Method { afforest, label_propagation } method = Method::afforest;
+  std::uint32_t rounds = 2;  // edges of each list that Afforest begins with
+  ScheduleOptions schedule;
+};
+
+struct ComponentsResult {
+  std::vector<Vertex> labels;  // the smallest vertex of each one's component
+  std::uint64_t components = 0;
+  RunTotals totals;
+};
+
+class Components {
+ public:
+  // Takes its vertex state: about 28 bytes a vertex of the budget, kept between runs.
+  // Throws WorkingSetTooLarge where that is too much; GraphError where a directed graph has not
+  // both directions (PagedGraph::Options).
+  explicit Components(const PagedGraph& graph);
+
+  // Throws what Engine::passes throws.
+  ComponentsResult run(const ComponentsOptions& options = {}, const Watch& watch = {});
+
+ private:
+  LevelWork along_all(kernels::ComponentsState& state, std::uint64_t count, bool link);
+
+  const PagedGraph& graph_;
+  VertexArray<std::uint32_t> labels_, frontier_;
+  VertexArray<std::uint64_t> bits_;
+  VertexArray<std::byte> workspace_;
+  std::optional<LevelSchedule> schedule_;
+  Lease lease_;
+};
+
+}  // namespace holdall::graph

@@ -1,0 +1,211 @@
+#include "apps/graph/level_schedule.hpp"
+
+#include <algorithm>
+
+namespace holdall::graph {
+
+namespace {
+
+constexpr double sector = 32;  // bytes, what the link carries at the least
+
+std::uint64_t most_chunks(const PagedGraph& graph) {
+  const auto chunks = [](const PagedAdjacency& edges) {
+    return edges.neighbours ? edges.neighbours.chunks() : 0;
+  };
+  return std::max(chunks(graph.out()), chunks(graph.in()));
+}
+
+}  // namespace
+
+LevelSchedule::LevelSchedule(VertexData& data, const PagedGraph& graph, bool weighted)
+    : graph_(graph),
+      weighted_(weighted),
+      ranges_(data, most_chunks(graph), "item ranges"),
+      spans_(data, most_chunks(graph), "edge spans") {
+  const std::uint64_t chunks = most_chunks(graph);
+  const std::uint64_t items = graph.vertices() + chunks;
+  item_vertices_ = data.array<std::uint32_t>(items, "item vertices");
+  item_begins_ = data.array<std::uint64_t>(items, "item begins");
+  item_scan_ = data.array<std::uint64_t>(items + 1, "item scan");
+  chunk_items_ = data.array<std::uint64_t>(chunks + 1, "items by chunk");
+  chunk_edges_ = data.array<std::uint64_t>(chunks, "edges by chunk");
+  chunk_bitmap_ = data.array<std::uint64_t>(kernels::bitmap_words(chunks), "demanded chunks");
+  workspace_ = data.array<std::byte>(
+      kernels::demand_workspace_bytes(graph.vertices(), chunks, graph.stream()),
+      "demand workspace");
+  Engine& engine = graph.engine();
+  const auto seen = [&](std::uint64_t count, const char* what) {
+    return engine.host_array<std::uint64_t>(std::max<std::uint64_t>(count, 1), what);
+  };
+  seen_items_ = seen(chunks + 1, "items by chunk");
+  seen_edges_ = seen(chunks, "edges by chunk");
+  seen_bitmap_ = seen(kernels::bitmap_words(chunks), "demanded chunks");
+  for (std::vector<double>& paid : paid_) paid.assign(chunks, 0);
+}
+
+std::uint64_t LevelSchedule::count(const PagedAdjacency& edges, const kernels::Frontier& frontier) {
+  edges_ = &edges;
+  grid_ = {graph_.edges(), edges.neighbours.chunk_bytes(), 0};
+  const std::uint64_t chunks = grid_.chunks();
+  if (chunks == 0) return 0;
+  const Stream stream = graph_.stream();
+  const kernels::ChunkDemand demand{chunk_items_.data(), chunk_edges_.data(), chunk_bitmap_.data()};
+  kernels::demand_of_frontier(
+      frontier, edges.offsets.data(), grid_,
+      {item_vertices_.size(), item_vertices_.data(), item_begins_.data(), item_scan_.data()},
+      demand, workspace_.data(), stream);
+  const vmm::Copy copies[] = {
+      {seen_items_.data(), demand.items, (chunks + 1) * 8},
+      {seen_edges_.data(), demand.edges, chunks * 8},
+      {seen_bitmap_.data(), demand.bitmap, kernels::bitmap_words(chunks) * 8}};
+  for (const vmm::Copy& copy : copies)
+    vmm::check(graph_.engine().driver().copy(copy.to, copy.from, copy.bytes, stream),
+               "read the demand of a frontier");
+  graph_.engine().synchronize(stream);
+  std::uint64_t all = 0;
+  for (std::uint64_t c = 0; c < chunks; ++c) all += seen_edges_[c];
+  return all;
+}
+
+Passes LevelSchedule::passes_over(const PagedAdjacency& edges, const ChunkSet& chunks) {
+  return weighted_ ? graph_.engine().passes_together(graph_.stream(), chunks, edges.neighbours,
+                                                     edges.weights)
+                   : graph_.engine().passes(graph_.stream(), {read(edges.neighbours, chunks)});
+}
+
+// Takes out of `passes` what is to be read in place.
+void LevelSchedule::choose(Passes& passes, const PagedAdjacency& edges, const Needed& needed) {
+  in_place_.clear();
+  if (edges.neighbours_in_place == nullptr || options_.paged_from <= 0) return;
+  const auto chunk_bytes =
+      static_cast<double>(edges.neighbours.chunk_bytes() * (weighted_ ? 2 : 1));
+  // Where there are frames that nobody uses, a chunk is worth one once as much has been read of it
+  // in place as paging it would have taken: that is twice the least at the worst, and pays from the
+  // next level or run on.
+  double room = 0;
+  for (const DeviceStats& device : graph_.engine().stats().devices)
+    if (device.resident < device.budget)
+      room += static_cast<double>(device.budget - device.resident);
+  std::vector<double>& paid = paid_[graph_.directed() && &edges == &graph_.in()];
+  passes.leave_out([&](const RangeState&, std::uint64_t chunk) {
+    const double bytes = needed(chunk);
+    const bool in_room = paid[chunk] + bytes >= chunk_bytes && room >= chunk_bytes;
+    if (options_.paged_from <= 1 && (bytes >= options_.paged_from * chunk_bytes || in_room)) {
+      paid[chunk] = 0;
+      room -= chunk_bytes;
+      return false;
+    }
+    paid[chunk] += bytes;
+    in_place_.push_back(chunk);
+    return true;
+  });
+}
+
+LevelWork LevelSchedule::work(const std::function<void(const EdgeWork&)>& step, double edges_each) {
+  LevelWork did;
+  const std::uint64_t chunks = grid_.chunks();
+  if (chunks == 0) return did;
+  const PagedAdjacency& edges = *edges_;
+  const double edge_bytes = weighted_ ? 8 : 4;
+  const auto needed = [&](std::uint64_t c) {
+    const auto items = static_cast<double>(seen_items_[c + 1] - seen_items_[c]);
+    // A list begins and ends within a sector.
+    return std::min(static_cast<double>(seen_edges_[c]), items * edges_each) * edge_bytes +
+           items * (sector - 4) * (weighted_ ? 2 : 1);
+  };
+  EdgeWork work{
+      {item_vertices_.size(), item_vertices_.data(), item_begins_.data(), item_scan_.data()},
+      {},
+      edges.neighbours.data(),
+      weighted_ ? edges.weights.data() : nullptr};
+  std::vector<kernels::ItemRange> ranges;
+  const auto add = [&](std::uint64_t first, std::uint64_t count) {
+    const std::uint64_t begin = seen_items_[first];
+    const std::uint64_t items = seen_items_[first + count] - begin;
+    if (!ranges.empty() && ranges.back().first + ranges.back().count == begin)
+      ranges.back().count += items;
+    else
+      ranges.push_back({begin, items});
+    work.pass.items += items;
+    for (std::uint64_t c = first; c < first + count; ++c) work.pass.edges += seen_edges_[c];
+  };
+  const auto launch = [&] {
+    work.pass.ranges = ranges_.send(ranges);
+    work.pass.ranges_count = ranges.size();
+    step(work);
+    ranges_.launched();
+    did.edges += work.pass.edges;
+    ranges.clear();
+    work.pass = {};
+  };
+
+  // 1. what is resident, and what is paged meanwhile
+  const ChunkSet set(std::span<const std::uint64_t>(seen_bitmap_.data(), seen_bitmap_.size()),
+                     chunks);
+  Passes passes = passes_over(edges, set);
+  choose(passes, edges, needed);
+  while (passes.next()) {
+    for (const Need& part : passes.parts())
+      if (part.range == &edges.neighbours.state()) add(part.run.first, part.run.count);
+    launch();
+  }
+
+  // 2. what is read in place
+  if (in_place_.empty()) return did;
+  for (const std::uint64_t c : in_place_) {
+    add(c, 1);
+    did.bytes_in_place += static_cast<Bytes>(needed(c));
+  }
+  did.edges_in_place = work.pass.edges;
+  work.pass.blocks = options_.blocks;
+  work.neighbours = edges.neighbours_in_place;
+  work.weights = weighted_ ? edges.weights_in_place : nullptr;
+  launch();
+  return did;
+}
+
+LevelWork LevelSchedule::sweep(const PagedAdjacency& edges, double share,
+                               const std::function<void(const SweepWork&)>& step) {
+  LevelWork did;
+  if (graph_.edges() == 0) return did;
+  ChunkSet all_chunks(edges.neighbours.chunks());
+  all_chunks.add(0, edges.neighbours.chunks());
+  const double needed = share * static_cast<double>(edges.neighbours.chunk_bytes());
+  SweepWork work{{}, 0, edges.neighbours.data()};
+  std::vector<kernels::EdgeSpan> spans;
+  const auto add = [&](ChunkRun run) {
+    const auto [first, count] = edges.neighbours.elements(run);
+    if (!spans.empty() && spans.back().first + spans.back().count == first)
+      spans.back().count += count;
+    else
+      spans.push_back({first, count});
+    work.pass.edges += count;
+  };
+  const auto launch = [&] {
+    work.pass.spans = spans_.send(spans);
+    work.pass.spans_count = spans.size();
+    step(work);
+    spans_.launched();
+    did.edges += work.pass.edges;
+    spans.clear();
+    work.pass = {};
+  };
+  Passes passes = graph_.engine().passes(graph_.stream(), {read(edges.neighbours, all_chunks)});
+  choose(passes, edges, [&](std::uint64_t) { return needed; });
+  while (passes.next()) {
+    for (const Need& part : passes.parts()) add(part.run);
+    launch();
+  }
+  if (in_place_.empty()) return did;
+  for (const std::uint64_t c : in_place_) {
+    add({c, 1});
+    did.bytes_in_place += static_cast<Bytes>(needed);
+  }
+  did.edges_in_place = work.pass.edges;
+  work.blocks = options_.blocks;
+  work.neighbours = edges.neighbours_in_place;
+  launch();
+  return did;
+}
+
+}  // namespace holdall::graph

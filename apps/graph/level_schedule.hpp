@@ -1,0 +1,101 @@
+// Brings the edges that a frontier needs to the kernels, whatever the algorithm. What a level needs
+// of each chunk is counted on the device; then
+//
+//   - chunks that are resident are worked on first, while others come,
+//   - chunks of which much is needed are paged, ahead of the work on them,
+//   - of the others, what is needed is read where it lies, in pinned host memory, over the link: in
+//     the order of the edges and by few blocks, which the link likes best,
+//   - nothing else moves.
+//
+//   LevelSchedule schedule(data, graph);
+//   schedule.count(graph.out(), {frontier, count});
+//   LevelWork did = schedule.work([&](const EdgeWork& work) {
+//     state.neighbours = work.neighbours;
+//     kernels::bfs_expand(state, work.items, work.pass, stream);
+//   });
+//
+// Graphs in a file have no place to read a part of a chunk from, and are paged only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "apps/graph/device_list.hpp"
+#include "apps/graph/paged_graph.hpp"
+#include "kernels/demand.hpp"
+
+namespace holdall::graph {
+
+struct ScheduleOptions {
+  // A chunk that is not resident is paged if at least this share of its bytes is needed. The default
+  // is the rate of sorted reads in place over that of paging, some 42 and 53 GB/s on an H200. 0: all
+  // is paged; above 1: nothing is.
+  double paged_from = 0.8;
+  unsigned blocks = 64;  // of a GPU, for what is read in place
+};
+
+// What a step is to work on, and where it finds the edges.
+struct EdgeWork {
+  kernels::WorkItems items;
+  kernels::ItemPass pass;
+  const Vertex* neighbours = nullptr;
+  const std::uint32_t* weights = nullptr;
+};
+struct SweepWork {
+  kernels::EdgePass pass;
+  unsigned blocks = 0;  // as in ItemPass
+  const Vertex* neighbours = nullptr;
+};
+
+struct LevelWork {
+  std::uint64_t edges = 0;           // of the work handed out
+  std::uint64_t edges_in_place = 0;  // of which not through paging
+  Bytes bytes_in_place = 0;          // that they took of the link, about
+};
+
+class LevelSchedule {
+ public:
+  // `weighted`: steps need the weights of the out-edges too. Takes about 20 bytes a vertex of
+  // `data`, to be leased before use.
+  LevelSchedule(VertexData& data, const PagedGraph& graph, bool weighted = false);
+
+  void set(const ScheduleOptions& options) { options_ = options; }
+
+  // The edges that `frontier` has in `edges`, graph.out() or graph.in(). Waits.
+  std::uint64_t count(const PagedAdjacency& edges, const kernels::Frontier& frontier);
+
+  // Calls `step` until all of what was counted last has been handed out; each call puts the work
+  // that it is given on the graph's stream. `edges_each`: how many of an item's edges the step will
+  // read, about, if not all. Throws as Engine::passes does.
+  LevelWork work(const std::function<void(const EdgeWork&)>& step,
+                 double edges_each = std::numeric_limits<double>::infinity());
+
+  // The same over all edges, of which the steps will read about `share`.
+  LevelWork sweep(const PagedAdjacency& edges, double share,
+                  const std::function<void(const SweepWork&)>& step);
+
+ private:
+  // Of a chunk: bytes that will be read.
+  using Needed = std::function<double(std::uint64_t chunk)>;
+  void choose(Passes& passes, const PagedAdjacency& edges, const Needed& needed);
+  Passes passes_over(const PagedAdjacency& edges, const ChunkSet& chunks);
+
+  const PagedGraph& graph_;
+  const bool weighted_;
+  ScheduleOptions options_;
+  const PagedAdjacency* edges_ = nullptr;  // counted last
+  kernels::ChunkGrid grid_;
+  VertexArray<std::uint32_t> item_vertices_;
+  VertexArray<std::uint64_t> item_begins_, item_scan_, chunk_items_, chunk_edges_, chunk_bitmap_;
+  VertexArray<std::byte> workspace_;
+  HostArray<std::uint64_t> seen_items_, seen_edges_, seen_bitmap_;
+  DeviceList<kernels::ItemRange> ranges_;
+  DeviceList<kernels::EdgeSpan> spans_;
+  std::vector<std::uint64_t> in_place_;  // chunks, ascending
+  std::vector<double> paid_[2];  // out, in: bytes of a chunk read in place since it was last paged
+};
+
+}  // namespace holdall::graph

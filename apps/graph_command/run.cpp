@@ -1,0 +1,216 @@
+#include "apps/graph_command/run.hpp"
+
+#include <filesystem>
+#include <utility>
+
+#include "apps/graph/error.hpp"
+#include "apps/graph/file.hpp"
+#include "apps/graph/sources.hpp"
+
+namespace holdall::apps {
+
+using namespace holdall::graph;  // NOLINT: this file is about graphs
+
+std::string rate(Bytes bytes, double seconds) {
+  return seconds > 0 ? fmt::format("{:.2f} GB/s", static_cast<double>(bytes) / seconds / 1e9) : "-";
+}
+
+namespace {
+
+// The file of --output: refused at the start if it cannot be written, there under its name once it
+// is whole.
+class Answer {
+ public:
+  explicit Answer(const std::string& path) {
+    if (!path.empty()) file_.emplace(path);
+  }
+  // `line(v)` for each of `count` vertices.
+  void write(std::uint64_t count, auto line) {
+    if (!file_) return;
+    std::string text;
+    Bytes written = 0;
+    for (std::uint64_t v = 0; v < count; ++v) {
+      text += line(v);
+      if (text.size() < 1 << 20 && v + 1 < count) continue;
+      file_->write(written, text.data(), text.size());
+      written += text.size();
+      text.clear();
+    }
+    file_->finish();
+  }
+
+ private:
+  std::optional<NewFile> file_;
+};
+
+// What all runs tell, `traffic` being of the run alone.
+nlohmann::json describe(const Opened& opened, const Config& config, const Engine& engine,
+                        const Traffic& traffic) {
+  nlohmann::json j = to_json(traffic);
+  j["graph"] = opened.name;
+  j["vertices"] = opened.vertices();
+  j["edges"] = opened.edges();
+  j["policy"] = config.policy;
+  j["chunk"] = config.chunk;
+  j["driver"] = engine.driver().name();
+  j["devices"] = engine.devices();
+  j["memory"] = engine.memory();
+  return j;
+}
+
+// What could not be written at the end, a trace say; the answer is good all the same.
+std::optional<std::string> close(Engine& engine) {
+  try {
+    engine.close();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return {};
+}
+
+void print_run(const nlohmann::json& j) {
+  const auto line = [](const std::string& what, const std::string& value) {
+    fmt::print("{:<12}{}\n", what, value);
+  };
+  line("graph", fmt::format("{}, {} vertices, {} edges", j["graph"].get<std::string>(),
+                            j["vertices"].get<std::uint64_t>(), j["edges"].get<std::uint64_t>()));
+  line("policy", j["policy"]);
+  if (j.contains("reached"))
+    line("reached", fmt::format("{} vertices in {} levels", j["reached"].get<std::uint64_t>(),
+                                j["levels"].get<int>()));
+  if (j.contains("iterations"))
+    line("iterations", fmt::format("{}, last change {:.3g}", j["iterations"].get<int>(),
+                                   j["error"].get<double>()));
+  for (const char* what : {"components", "triangles", "cores", "searches"})
+    if (j.contains(what)) line(what, std::to_string(j[what].get<std::uint64_t>()));
+  if (j.contains("mean_seconds"))
+    line("mean time", fmt::format("{:.4f} s", j["mean_seconds"].get<double>()));
+  line("hits", std::to_string(j["hits"].get<std::uint64_t>()));
+  line("faults", std::to_string(j["faults"].get<std::uint64_t>()));
+  line("bytes in", to_string(j["bytes_in"].get<Bytes>()));
+  line("in place", to_string(j["bytes_in_place"].get<Bytes>()));
+  line("bytes out", to_string(j["bytes_out"].get<Bytes>()));
+  line("link", rate(j["bytes_in"].get<Bytes>() + j["bytes_in_place"].get<Bytes>(),
+                    j["seconds"].get<double>()));
+  line("time", fmt::format("{:.3f} s", j["seconds"].get<double>()));
+  if (!j["verified"].is_null()) line("verified", j["verified"].get<bool>() ? "yes" : "NO");
+}
+
+// Throws where a file to be written is the graph, or another file to be written.
+void check_files(const GraphOptions& o) {
+  const std::pair<const char*, std::filesystem::path> files[] = {{"GRAPH", o.input},
+                                                                 {"--output", o.result},
+                                                                 {"--trace", o.config.trace},
+                                                                 {"--timeline", o.config.timeline}};
+  for (const auto& a : files)
+    for (const auto& b : files) {
+      std::error_code missing;
+      const auto real = [&](const auto& path) { return weakly_canonical(path, missing); };
+      if (&a < &b && !a.second.empty() && real(a.second) == real(b.second) && !missing)
+        throw CLI::ValidationError(b.first, fmt::format("'{}' is {} too; choose another name",
+                                                        b.second.string(), a.first));
+    }
+}
+
+double hit_rate(const Traffic& traffic) {
+  const std::uint64_t all = traffic.hits + traffic.faults;
+  return all == 0 ? 1 : static_cast<double>(traffic.hits) / static_cast<double>(all);
+}
+
+nlohmann::json describe(const Step& step) {
+  nlohmann::json j{{"frontier", step.vertices},
+                   {"edges", step.edges},
+                   {"edges_in_place", step.edges_in_place},
+                   {"bytes_in", step.traffic.bytes_in},
+                   {"bytes_in_place", step.bytes_in_place},
+                   {"hits", step.traffic.hits},
+                   {"faults", step.traffic.faults},
+                   {"seconds", step.seconds}};
+  if (step.bottom_up) j["bottom_up"] = true;
+  if (step.error > 0) j["error"] = step.error;
+  return j;
+}
+
+}  // namespace
+
+int run_algorithm(const Algorithm& algorithm, const GraphOptions& o) {
+  check_files(o);
+  if (o.sources > 0 && !o.result.empty())
+    throw CLI::ValidationError("--output", "holds the answer of one search: leave out --sources");
+  Answer answer(o.result);
+  Opened opened;
+  nlohmann::json j, steps = nlohmann::json::array();
+  Outcome outcome;
+  Bytes in_place = 0;
+  std::optional<std::string> unsaved, wrong;
+  // 1. run
+  {
+    Engine engine(o.config);
+    opened = open_input(o);
+    if (algorithm.check != nullptr) algorithm.check(o, opened);
+    const PagedGraph graph = page(engine, opened, algorithm.pages);
+    Traffic before;
+    bool running = false;
+    apps::Progress progress(algorithm.name);
+    const auto watch = [&](const Step& s) {
+      running = true;
+      in_place += s.bytes_in_place;
+      if (o.json) steps.push_back(describe(s));
+      progress.show(
+          fmt::format("{} {}: frontier {}, {} edges, {} paged + {} in place, hits {:.0f} %, {}",
+                      algorithm.step, s.number, s.vertices, s.edges, to_string(s.traffic.bytes_in),
+                      to_string(s.bytes_in_place), 100 * hit_rate(s.traffic),
+                      rate(s.traffic.bytes_in + s.bytes_in_place, s.seconds)),
+          0, 0);
+    };
+    before = engine.stats();
+    outcome = algorithm.run(graph, o, watch);
+    j = describe(opened, o.config, engine, static_cast<Traffic>(engine.stats()) - before);
+    unsaved = close(engine);
+  }
+  j.update(outcome.facts);
+  j["seconds"] = outcome.seconds;
+  j["bytes_in_place"] = in_place;
+  j["steps"] = std::move(steps);
+  answer.write(outcome.lines, outcome.line);
+  // 2. check
+  if (o.verify) {
+    const Csr& csr = in_memory(opened);
+    apps::Progress progress("checking the answer");
+    wrong = outcome.verify(csr);
+    j["verified"] = !wrong;
+  } else {
+    j["verified"] = nullptr;
+  }
+  // 3. tell
+  if (o.json)
+    fmt::print("{}\n", j.dump());
+  else
+    print_run(j);
+  if (wrong) fmt::print(stderr, "holdall: the answer is wrong: {}\n", *wrong);
+  if (unsaved) fmt::print(stderr, "holdall: {}\n", *unsaved);
+  return wrong || unsaved ? failed : 0;
+}
+
+void add_sources(CLI::App& command, GraphOptions& o) {
+  CLI::Option* const one = add_count(command, "--source", o.source, "vertex to start from");
+  add_count(command, "--sources", o.sources,
+            "so many searches, one after the other, from vertices that have edges, drawn")
+      ->check([](const std::string& text) {
+        return text == "0" ? std::string("at least one is needed") : std::string();
+      })
+      ->excludes(one);
+}
+
+void check_source(const GraphOptions& o, const Opened& opened) {
+  if (o.source >= opened.vertices())
+    throw GraphError(fmt::format("--source {}: the graph '{}' has {} vertices, from 0 on", o.source,
+                                 opened.name, opened.vertices()));
+}
+
+std::vector<Vertex> sources_of(const PagedGraph& graph, const GraphOptions& o) {
+  if (o.sources > 0) return pick_sources(graph, o.sources);
+  return {static_cast<Vertex>(o.source)};
+}
+
+}  // namespace holdall::apps

@@ -1,0 +1,159 @@
+#include <vector>
+
+#include "kernels/gpu.hpp"
+#include "kernels/most_frequent.hpp"
+#include "kernels/visit.cuh"
+
+namespace holdall::kernels::gpu {
+namespace {
+
+__global__ void start(ComponentsState state) {
+  const std::uint64_t v = thread_index();
+  if (v < state.vertices) state.labels[v] = static_cast<std::uint32_t>(v);
+}
+
+struct Every {
+  __device__ bool operator()(std::uint64_t) const { return true; }
+};
+struct Outside {
+  const std::uint32_t* labels;
+  std::uint32_t label;
+  __device__ bool operator()(std::uint64_t v) const { return labels[v] != label; }
+};
+
+// Joins the trees of two vertices, given their labels: the greater root becomes a child of the
+// other.
+__device__ void join(std::uint32_t* labels, std::uint32_t a, std::uint32_t b) {
+  while (a != b) {
+    const std::uint32_t high = max(a, b);
+    const std::uint32_t low = min(a, b);
+    const std::uint32_t was = atomicCAS(labels + high, high, low);
+    if (was == high || was == low) return;
+    a = __ldcg(labels + was);
+    b = __ldcg(labels + low);
+  }
+}
+
+// -- Sample. A block takes vertices that own the edges of one span.
+
+__global__ void __launch_bounds__(block_threads)
+    sample(ComponentsState state, EdgePass pass, std::uint32_t rounds) {
+  for (std::uint64_t s = 0; s < pass.spans_count; ++s) {
+    const EdgeSpan span = pass.spans[s];
+    if (span.count == 0) continue;
+    __shared__ std::uint64_t ends[2];  // the first and the last owner
+    __syncthreads();
+    if (threadIdx.x < 2) {
+      ends[threadIdx.x] = last_at_most(state.offsets, state.vertices,
+                                       threadIdx.x == 0 ? span.first : span.first + span.count - 1);
+    }
+    __syncthreads();
+    const std::uint64_t end = span.first + span.count;
+    for (std::uint64_t v = ends[0] + thread_index(); v <= ends[1];
+         v += std::uint64_t{gridDim.x} * block_threads) {
+      const std::uint64_t begin = state.offsets[v];
+      const std::uint64_t past = min(min(begin + rounds, state.offsets[v + 1]), end);
+      for (std::uint64_t e = max(begin, span.first); e < past; ++e) {
+        const std::uint32_t to = __ldg(state.neighbours + e);
+        join(state.labels, __ldcg(state.labels + v), __ldcg(state.labels + to));
+      }
+    }
+  }
+}
+
+__global__ void flatten(ComponentsState state) {
+  const std::uint64_t v = thread_index();
+  if (v >= state.vertices) return;
+  std::uint32_t root = __ldcg(state.labels + v);
+  for (std::uint32_t next = __ldcg(state.labels + root); next != root;
+       next = __ldcg(state.labels + root)) {
+    root = next;
+  }
+  state.labels[v] = root;
+}
+
+__global__ void take_sample(ComponentsState state, std::uint32_t* to, std::uint64_t count) {
+  const std::uint64_t i = thread_index();
+  if (i < count) to[i] = state.labels[sampled_vertex(i, state.vertices)];
+}
+
+struct Link {
+  using Seen = std::uint32_t;
+  std::uint32_t* labels;
+  WorkItems items;
+  __device__ Seen look(std::uint32_t to) const { return __ldcg(labels + to); }
+  __device__ void visit(std::uint64_t item, std::uint64_t, std::uint32_t, Seen its) const {
+    join(labels, __ldcg(labels + items.vertices[item]), its);
+  }
+};
+
+struct Send {
+  using Seen = std::uint32_t;
+  std::uint32_t* labels;
+  std::uint64_t* bits;
+  WorkItems items;
+  __device__ Seen look(std::uint32_t to) const { return __ldcg(labels + to); }
+  __device__ void visit(std::uint64_t item, std::uint64_t, std::uint32_t to, Seen its) const {
+    const std::uint32_t label = __ldcg(labels + items.vertices[item]);
+    if (label < its && atomicMin(labels + to, label) > label) set_bit(bits, to);
+  }
+};
+
+}  // namespace
+
+void components_start(const ComponentsState& state, Stream stream) {
+  const OnDeviceOf device(stream);
+  launch_threads(start, state.vertices, stream, state);
+  write_bits(state.vertices, state.bits, Every{}, stream);
+}
+
+void components_sample(const ComponentsState& state, const EdgePass& pass, std::uint32_t rounds,
+                       unsigned blocks, Stream stream) {
+  const OnDeviceOf device(stream);
+  if (pass.edges == 0) return;
+  // The owners of a span are as many as its edges at most, but for those without edges.
+  constexpr std::uint64_t enough = 132 * 8;
+  launch_threads(sample, (blocks == 0 ? enough : std::uint64_t{blocks}) * block_threads, stream,
+                 state, pass, rounds);
+}
+
+void components_flatten(const ComponentsState& state, Stream stream) {
+  const OnDeviceOf device(stream);
+  launch_threads(flatten, state.vertices, stream, state);
+}
+
+std::uint32_t components_most_frequent(const ComponentsState& state, Stream stream) {
+  const OnDeviceOf device(stream);
+  const std::uint64_t count = sampled_labels(state.vertices);
+  // The frontier is not in use.
+  launch_threads(take_sample, count, stream, state, state.frontier, count);
+  std::vector<std::uint32_t> labels(count);
+  copy(labels.data(), state.frontier, count * sizeof(std::uint32_t), stream);
+  return most_frequent_of(std::move(labels));
+}
+
+void components_mark_outside(const ComponentsState& state, std::uint32_t label, Stream stream) {
+  const OnDeviceOf device(stream);
+  write_bits(state.vertices, state.bits, Outside{state.labels, label}, stream);
+}
+
+void components_clear_bits(const ComponentsState& state, Stream stream) {
+  const OnDeviceOf device(stream);
+  check(cudaMemsetAsync(state.bits, 0, bitmap_words(state.vertices) * 8, stream.cuda()));
+}
+
+void components_link(const ComponentsState& state, const WorkItems& items, const ItemPass& pass,
+                     Stream stream) {
+  const OnDeviceOf device(stream);
+  const VisitLayout layout(state.workspace, state.vertices, pass.edges, pass.ranges_count);
+  visit_edges(items, pass, state.neighbours, layout, Link{state.labels, items}, stream);
+}
+
+void components_send(const ComponentsState& state, const WorkItems& items, const ItemPass& pass,
+                     Stream stream) {
+  const OnDeviceOf device(stream);
+  const VisitLayout layout(state.workspace, state.vertices, pass.edges, pass.ranges_count);
+  visit_edges(items, pass, state.neighbours, layout, Send{state.labels, state.bits, items}, stream);
+}
+
+}  // namespace holdall::kernels::gpu

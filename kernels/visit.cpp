@@ -1,0 +1,53 @@
+#include "kernels/visit.hpp"
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include <bit>
+
+#include "kernels/gpu.hpp"
+#include "kernels/on_host.hpp"
+
+namespace holdall::kernels {
+namespace {
+
+std::uint64_t list(const std::uint64_t* bits, bool value, std::uint64_t vertices, std::uint32_t* to,
+                   std::uint32_t* places) {
+  const std::uint64_t words = bitmap_words(vertices);
+  const auto word_of = [=](std::uint64_t word) {
+    std::uint64_t its = value ? bits[word] : ~bits[word];
+    if (!value && word + 1 == words && vertices % 64 != 0)
+      its &= (std::uint64_t{1} << vertices % 64) - 1;
+    return its;
+  };
+  exclusive_scan(
+      words, [&](std::uint64_t w) { return static_cast<std::uint32_t>(std::popcount(word_of(w))); },
+      places);
+  using Range = tbb::blocked_range<std::uint64_t>;
+  tbb::parallel_for(Range(0, words, 1024), [&](const Range& range) {
+    for (std::uint64_t word = range.begin(); word < range.end(); ++word) {
+      std::uint32_t* at = to + places[word];
+      for (std::uint64_t its = word_of(word); its != 0; its &= its - 1)
+        *at++ = static_cast<std::uint32_t>(word * 64 + std::countr_zero(its));
+    }
+  });
+  return places[words];
+}
+
+}  // namespace
+
+Bytes visit_workspace_bytes(std::uint64_t vertices, std::uint64_t pass_edges,
+                            std::uint64_t pass_ranges, Stream stream) {
+  if (!stream.on_host()) return gpu::visit_workspace_bytes(vertices, pass_edges, pass_ranges);
+  return (bitmap_words(vertices) + 1) * sizeof(std::uint32_t);
+}
+
+std::uint64_t list_vertices(const std::uint64_t* bits, bool value, std::uint64_t vertices,
+                            std::uint32_t* to, void* workspace, Stream stream) {
+  if (!stream.on_host()) return gpu::list_vertices(bits, value, vertices, to, workspace, stream);
+  return launch_and_wait(stream, [=] {
+    return list(bits, value, vertices, to, static_cast<std::uint32_t*>(workspace));
+  });
+}
+
+}  // namespace holdall::kernels

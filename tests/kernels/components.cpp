@@ -1,0 +1,114 @@
+#include "kernels/components.hpp"
+
+#include "tests/kernels/items.hpp"
+
+namespace holdall::kernels {
+namespace {
+
+// The smallest vertex that each one is connected with.
+std::vector<std::uint32_t> serial_components(const Graph& graph) {
+  std::vector<std::uint32_t> labels(graph.vertices());
+  for (std::uint32_t v = 0; v < graph.vertices(); ++v) labels[v] = v;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::uint32_t v = 0; v < graph.vertices(); ++v)
+      for (const std::uint32_t to : list_of(graph, v)) {
+        const std::uint32_t least = std::min(labels[v], labels[to]);
+        changed = changed || labels[v] != least || labels[to] != least;
+        labels[v] = labels[to] = least;
+      }
+  }
+  return labels;
+}
+
+class Components : public OnDevice {
+ protected:
+  struct World {
+    World(const Graph& graph, Bytes chunk_bytes, Stream stream)
+        : out(graph, chunk_bytes, stream),
+          labels(graph.vertices(), stream),
+          frontier(graph.vertices(), stream),
+          bits(bitmap_words(graph.vertices()), stream),
+          state{graph.vertices(), out.offsets(), out.neighbours(), labels.data(),
+                frontier.data(),  bits.data(),   out.workspace()} {}
+    Items out;
+    DeviceArray<std::uint32_t> labels, frontier;
+    DeviceArray<std::uint64_t> bits;
+    ComponentsState state;
+  };
+};
+
+TEST_P(Components, OfAfforestAreTheSerialOnesHoweverTheChunksAreDealt) {
+  std::mt19937_64 random(6);
+  for (const Graph& shape : small_graphs()) {
+    const Graph graph = symmetrized(shape);
+    const std::vector<std::uint32_t> expected = serial_components(graph);
+    for (const std::uint32_t rounds : {0U, 1U, 2U, 100U}) {
+      SCOPED_TRACE(graph.name + ", rounds " + std::to_string(rounds));
+      World world(graph, 4096, stream());
+      components_start(world.state, stream());
+      for (const auto& spans : random_passes(graph.edges(), 20, 3, random)) {
+        const DeviceArray<EdgeSpan> held(spans, stream());
+        components_sample(world.state, {held.data(), spans.size(), edges_of(spans)}, rounds,
+                          static_cast<unsigned>(random() % 3), stream());
+        copy(nullptr, nullptr, 0, stream());
+      }
+      components_flatten(world.state, stream());
+      const std::uint32_t label = components_most_frequent(world.state, stream());
+      const std::uint64_t count = components_outside(world.state, label, stream());
+      world.out.deal(world.frontier.data(), count, 3, random,
+                     [&](const WorkItems& items, const ItemPass& pass) {
+                       components_link(world.state, items, pass, stream());
+                     });
+      components_flatten(world.state, stream());
+      ASSERT_EQ(world.labels.read(), expected);
+    }
+  }
+}
+
+TEST_P(Components, OfLabelPropagationAreTheSerialOnes) {
+  std::mt19937_64 random(7);
+  for (const Graph& shape : small_graphs()) {
+    SCOPED_TRACE(shape.name);
+    const Graph graph = symmetrized(shape);
+    World world(graph, 4096, stream());
+    components_start(world.state, stream());
+    while (const std::uint64_t count = components_changed(world.state, stream()))
+      world.out.deal(world.frontier.data(), count, 3, random,
+                     [&](const WorkItems& items, const ItemPass& pass) {
+                       components_send(world.state, items, pass, stream());
+                     });
+    ASSERT_EQ(world.labels.read(), serial_components(graph));
+  }
+}
+
+TEST_P(Components, ListsTheVerticesOfABitmapOrTheOthers) {
+  std::mt19937_64 random(8);
+  for (const std::uint64_t vertices : {1, 63, 64, 65, 5000, 100'000}) {
+    std::vector<std::uint64_t> words(bitmap_words(vertices));
+    std::vector<std::uint32_t> with, without;
+    for (std::uint32_t v = 0; v < vertices; ++v) {
+      const bool in = random() % (v < vertices / 2 ? 2 : 100) == 0;
+      words[v / 64] |= std::uint64_t{in} << v % 64;
+      (in ? with : without).push_back(v);
+    }
+    const DeviceArray<std::uint64_t> bits(words, stream());
+    const DeviceArray<std::uint32_t> list(vertices, stream());
+    const DeviceArray<std::byte> workspace(visit_workspace_bytes(vertices, 0, 1, stream()),
+                                           stream());
+    for (const bool value : {true, false}) {
+      const auto& expected = value ? with : without;
+      ASSERT_EQ(
+          list_vertices(bits.data(), value, vertices, list.data(), workspace.data(), stream()),
+          expected.size());
+      std::vector<std::uint32_t> found = list.read();
+      found.resize(expected.size());
+      ASSERT_EQ(found, expected);
+    }
+  }
+}
+
+ON_EVERY_DEVICE(Components);
+
+}  // namespace
+}  // namespace holdall::kernels
