@@ -36,15 +36,21 @@ void row(Engine& engine, const TrialOptions& options, double seconds, const std:
   std::fflush(stdout);
 }
 
+Fetch fetch_named(std::string_view name) {
+  return name == "direct"   ? Fetch::direct
+         : name == "beside" ? Fetch::beside
+         : name == "sorted" ? Fetch::sorted
+         : name == "cpu"    ? Fetch::cpu
+                            : Fetch::measured;
+}
+
 void show_costs(Trial& trial) {
   const auto version = trial.table().version();
-  for (const Fetch fetch : {Fetch::direct, Fetch::sorted, Fetch::cpu})
-    for (const auto& [rows, seconds] : version->costs().curve(fetch))
-      fmt::print("  {} {:>7} cold rows {:>9.1f} us\n",
-                 fetch == Fetch::direct   ? "direct"
-                 : fetch == Fetch::sorted ? "sorted"
-                                          : "cpu   ",
-                 rows, seconds * 1e6);
+  for (const auto batch : {FetchCosts::Batch::small, FetchCosts::Batch::large})
+    for (const char* const name : {"direct", "beside", "sorted", "cpu"})
+      for (const auto& [rows, seconds] : version->costs().curve(batch, fetch_named(name)))
+        fmt::print("  {} {:<6} {:>7} cold rows {:>9.1f} us\n",
+                   batch == FetchCosts::Batch::small ? "alone   " : "with hot", name, rows, seconds * 1e6);
   fmt::print("  sorted: {} blocks, without the lowest {} bits\n", version->costs().blocks,
              version->costs().low_bit);
 }
@@ -66,13 +72,10 @@ int run(int argc, char** argv) {
   app.add_option("--alpha", alphas, "of Zipf, 0: uniform");
   app.add_option("--seconds", seconds, "a row");
   app.add_option("--only", only, "throughput, hbm, latency or learning");
-  app.add_option("--fetch", fetch, "measured, direct, sorted or cpu");
+  app.add_option("--fetch", fetch, "measured, direct, beside, sorted or cpu");
   CLI11_PARSE(app, argc, argv);
   if (alphas.empty()) alphas = {0.8, 1.05, 1.2, 0};
-  options.fetch = fetch == "direct"   ? Fetch::direct
-                  : fetch == "sorted" ? Fetch::sorted
-                  : fetch == "cpu"    ? Fetch::cpu
-                                      : Fetch::measured;
+  options.fetch = fetch_named(fetch);
   const auto wanted = [&](const char* part) { return only.empty() || only == part; };
   Config config;
   if (!gpu) config.memory = Bytes{1} << 30;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "kernels/crew.hpp"
 #include "kernels/gpu.hpp"
 #include "kernels/on_host.hpp"
 #include "kernels/row_on_host.hpp"
@@ -162,13 +163,20 @@ void stage_cold(const TableView& table, const ColdList& list, std::byte* staged,
   const std::uint64_t first = count * part / parts;
   const std::uint64_t last = count * (part + 1) / parts;
   const std::uint32_t stride = table.row.stride;
-  constexpr std::uint64_t ahead = 12;  // rows asked for before their turn
-  in_pieces(last - first, [&](std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t i = first + begin; i < first + end; ++i) {
-      if (i + ahead < first + end) {
-        const std::byte* const soon = table.at(list.positions[i + ahead]);
-        for (std::uint32_t byte = 0; byte < stride; byte += 64) __builtin_prefetch(soon + byte);
-      }
+  constexpr std::uint64_t ahead = 12;     // rows asked for before their turn
+  constexpr std::uint64_t together = 64;  // rows a piece, at least
+  const auto pieces = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>((last - first + together - 1) / together, Crew::most_pieces));
+  Crew::of_this_machine().run(pieces, [&](std::uint32_t piece) {
+    const std::uint64_t begin = first + (last - first) * piece / pieces;
+    const std::uint64_t end = first + (last - first) * (piece + 1) / pieces;
+    const auto prefetch = [&](std::uint64_t i) {
+      const std::byte* const soon = table.at(list.positions[i]);
+      for (std::uint32_t byte = 0; byte < stride; byte += 64) __builtin_prefetch(soon + byte);
+    };
+    for (std::uint64_t i = begin; i < std::min(begin + ahead, end); ++i) prefetch(i);
+    for (std::uint64_t i = begin; i < end; ++i) {
+      if (i + ahead < end) prefetch(i + ahead);
       std::memcpy(staged + i * stride, table.at(list.positions[i]), stride);
     }
   });

@@ -19,18 +19,22 @@ void fetch_rows(Engine& engine, const kernels::TableView& view, const FetchCosts
   const std::uint64_t n = in.count;
   const kernels::ColdList list = work.list(plan.cold);
   kernels::locate(view, in, work.positions(), list, stream);
-  if (plan.fetch == Fetch::sorted) {
-    const kernels::ColdList sorted = work.sorted(plan.cold);
+  if (plan.fetch != Fetch::cpu) {
     work.order(stream, work.beside());
-    kernels::sort_list(list, sorted, costs.low_bit, work.sorting(), work.beside());
-    kernels::gather_cold(view, sorted, out, costs.blocks, work.beside());
+    if (plan.fetch == Fetch::sorted) {
+      const kernels::ColdList sorted = work.sorted(plan.cold);
+      kernels::sort_list(list, sorted, costs.low_bit, work.sorting(), work.beside());
+      kernels::gather_cold(view, sorted, out, costs.blocks, work.beside());
+    } else {
+      kernels::gather_cold(view, list, out, costs.blocks, work.beside());
+    }
     kernels::gather_hot(view, work.positions(), n, out, stream);
     work.order(work.beside(), stream);
     return;
   }
   // The CPU gathers part after part into pinned memory; the device fetches one while the CPU
   // gathers the next.
-  constexpr std::uint32_t parts = 4;
+  const std::uint32_t parts = std::clamp(plan.cold / 8192, 1u, 4u);
   vmm::Driver& driver = engine.driver();
   const kernels::ColdList on_cpu = work.on_cpu(plan.cold);
   std::byte* const staged = work.staged_on_host();
@@ -53,7 +57,8 @@ FetchPlan Version::plan(std::uint64_t n) const {
   if (all_hot_ || n == 0) return {};
   const double expected = static_cast<double>(n) * cold_share_.load(std::memory_order_relaxed);
   Fetch fetch = spec_.fetch;
-  if (fetch == Fetch::measured) fetch = costs_.best(static_cast<std::uint32_t>(expected));
+  if (fetch == Fetch::measured) 
+    fetch = costs_.best(FetchCosts::batch_of(n), static_cast<std::uint32_t>(expected));
   // A quarter more than expected is listed; what is more than that is read directly.
   const auto room = static_cast<std::uint64_t>(expected * 1.25) + 1024;
   return {fetch, static_cast<std::uint32_t>(std::min(n, room))};

@@ -5,8 +5,8 @@
 
 namespace holdall::embedding {
 
-double FetchCosts::seconds(Fetch fetch, std::uint32_t rows) const {
-  const Curve& points = curve(fetch);
+double FetchCosts::seconds(Batch batch, Fetch fetch, std::uint32_t rows) const {
+  const Curve& points = curve(batch, fetch);
   if (points.empty()) return std::numeric_limits<double>::infinity();
   if (rows <= points.front().rows) return points.front().seconds;
   const auto after = std::ranges::upper_bound(points, rows, {}, &Point::rows);
@@ -17,10 +17,10 @@ double FetchCosts::seconds(Fetch fetch, std::uint32_t rows) const {
          (after->seconds - low.seconds) * (rows - low.rows) / (after->rows - low.rows);
 }
 
-Fetch FetchCosts::best(std::uint32_t rows) const {
+Fetch FetchCosts::best(Batch batch, std::uint32_t rows) const {
   Fetch best = Fetch::direct;
-  for (const Fetch fetch : {Fetch::sorted, Fetch::cpu})
-    if (seconds(fetch, rows) < seconds(best, rows)) best = fetch;
+  for (const Fetch fetch : {Fetch::beside, Fetch::sorted, Fetch::cpu})
+    if (seconds(batch, fetch, rows) < seconds(batch, best, rows)) best = fetch;
   return best;
 }
 

@@ -24,17 +24,29 @@ class FetchCosts {
   std::uint32_t blocks = 66;
   std::uint32_t low_bit = 0;  // of positions, that the sorting leaves out
 
+  // Batches of cold keys alone stand for small ones, those with hot_keys beside them for large ones: in those, cold rows
+  // that one kernel reads with all others keep the hot ones back.
+  enum class Batch { small, large };
+  static constexpr std::uint32_t hot_keys = 1 << 18;
+  static Batch batch_of(std::uint64_t keys) {
+    return keys < hot_keys / 4 ? Batch::small : Batch::large;
+  }
+
   // Nothing measured: everything is read directly.
   FetchCosts() = default;
-  void set(Fetch fetch, Curve curve) { curves_[index(fetch)] = std::move(curve); }
-  const Curve& curve(Fetch fetch) const { return curves_[index(fetch)]; }
+  void add(Batch batch, Fetch fetch, Point point) { curve_of(batch, fetch).push_back(point); }
+  const Curve& curve(Batch batch, Fetch fetch) const {
+    return const_cast<FetchCosts*>(this)->curve_of(batch, fetch);
+  }
   // Of `fetch` for so many cold rows, between and beyond what was measured.
-  double seconds(Fetch fetch, std::uint32_t rows) const;
-  Fetch best(std::uint32_t rows) const;
+  double seconds(Batch batch, Fetch fetch, std::uint32_t rows) const;
+  Fetch best(Batch batch, std::uint32_t rows) const;
 
  private:
-  static std::size_t index(Fetch fetch) { return static_cast<std::size_t>(fetch); }
-  std::array<Curve, 4> curves_;
+  Curve& curve_of(Batch batch, Fetch fetch) {
+    return curves_[static_cast<std::size_t>(batch)][static_cast<std::size_t>(fetch)];
+  }
+  std::array<std::array<Curve, 5>, 2> curves_;
 };
 
 // Measures with random cold positions of a table; leaves `costs` as it is where too few rows are

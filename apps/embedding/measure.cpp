@@ -19,25 +19,33 @@ class Trial {
     view_.entry_count = positions;
   }
 
-  // Room for batches of `n`.
-  void prepare(std::uint32_t n) {
+  // Batches of `cold` cold keys, with `hot` hot ones among them.
+  void prepare(std::uint32_t cold, std::uint32_t hot) {
+    const std::uint32_t n = cold + hot;
+    cold_ = cold;
     keys_ = {};
     rows_ = {};
-    keys_ = Resident<std::uint64_t>(engine_, stream_, n, "keys of a trial");
+    n_ = n;
+    keys_ = Resident<std::uint64_t>(engine_, stream_, std::uint64_t{runs} * n, "keys of a trial");
     rows_ = Resident<float>(engine_, stream_, std::uint64_t{n} * view_.row.dim, "rows of a trial");
-    work_.make_room(n, n, StreamWork::Staged::host);
-    const std::uint64_t cold = view_.entry_count - view_.hot_rows;
-    std::vector<std::uint64_t> keys(n);
-    for (std::uint32_t i = 0; i < n; ++i) keys[i] = view_.hot_rows + kernels::mixed(i + 1) % cold;
+    work_.make_room(n, cold, StreamWork::Staged::host);
+    const std::uint64_t cold_rows = view_.entry_count - view_.hot_rows;
+    std::vector<std::uint64_t> keys(keys_.size());
+    std::uint64_t cold_so_far = 0;
+    for (std::uint64_t i = 0; i < keys.size(); ++i) {
+      const bool is_cold = (i + 1) * cold / n > cold_so_far;  // evenly spread
+      cold_so_far += is_cold;
+      keys[i] = is_cold ? view_.hot_rows + kernels::mixed(i + 1) % cold_rows
+                        : kernels::mixed(i + 1) % view_.hot_rows;
+    }
     engine_.load(keys_.range(), 0, std::span<const std::uint64_t>(keys));
   }
 
   double seconds(Fetch fetch, const FetchCosts& costs) {
-    const auto n = static_cast<std::uint32_t>(keys_.size());
     double least = std::numeric_limits<double>::infinity();
-    for (int run = 0; run < 4; ++run) {
+    for (int run = 0; run < runs; ++run) {
       const auto begin = std::chrono::steady_clock::now();
-      fetch_rows(engine_, view_, costs, {fetch, n}, {.keys = keys_.data(), .count = n},
+      fetch_rows(engine_, view_, costs, {fetch, cold_}, {.keys = keys_.data() + std::uint64_t{n_} * static_cast<unsigned>(run), .count = n_},
                  {rows_.data(), RowType::fp32, view_.row.dim * 4ull}, work_, stream_);
       engine_.synchronize(stream_);
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
@@ -53,6 +61,10 @@ class Trial {
   StreamWork work_;
   Resident<std::uint64_t> keys_;
   Resident<float> rows_;
+  // Each with keys of its own: addresses that were translated a moment ago are read several times faster.
+  static constexpr int runs = 4;
+  std::uint32_t n_ = 0;     // keys a run
+  std::uint32_t cold_ = 0;  // and those of them that are cold
 };
 
 }  // namespace
@@ -60,45 +72,46 @@ class Trial {
 void measure_costs(Engine& engine, Stream stream, const kernels::TableView& view,
                    std::uint64_t positions, FetchCosts& costs) {
   const std::uint64_t cold = positions - view.hot_rows;
-  constexpr std::uint32_t sizes[] = {1u << 10, 1u << 13, 1u << 16, 1u << 18};
-  const auto too_many = [&](std::uint32_t n) {
-    return n > cold || std::uint64_t{n} * std::max(view.row.stride, 4 * view.row.dim) > 64u << 20;
-  };
+  constexpr std::uint32_t sizes[] = {1u << 10, 1u << 13, 1u << 15, 1u << 16, 1u << 18, 1u << 20};
+  // Trials take no more room than a small part of the table.
+  const Bytes row = std::max(view.row.stride, 4 * view.row.dim);
+  const Bytes room = std::min<Bytes>(256u << 20, positions * row / 16);
+  const auto too_many = [&](std::uint64_t n) { return n > cold || n * row > room; };
   if (too_many(sizes[0])) return;
   Trial trial(engine, stream, view, positions);
-  FetchCosts::Curve direct, sorted, cpu;
-  for (const std::uint32_t n : sizes) {
-    if (too_many(n)) break;
-    try {
-      trial.prepare(n);
-    } catch (const Error&) {
-      break;  // no room for a trial, nor for such batches
-    }
-    // How to read a sorted list: the best at the largest number so far.
-    FetchCosts best = costs;
-    double least = std::numeric_limits<double>::infinity();
-    const auto fine_bit = static_cast<std::uint32_t>(
-        std::bit_width(std::max<std::uint64_t>(1, (64u << 10) / view.row.stride)) - 1);
-    for (const std::uint32_t blocks : {33u, 66u, 132u})
-      for (const std::uint32_t low_bit : {0u, fine_bit}) {
-        FetchCosts these;
-        these.blocks = blocks;
-        these.low_bit = low_bit;
-        const double seconds = trial.seconds(Fetch::sorted, these);
-        if (seconds >= least) continue;
-        least = seconds;
-        best.blocks = blocks;
-        best.low_bit = low_bit;
+  const auto measure = [&](FetchCosts::Batch batch, std::uint32_t hot) {
+    for (const std::uint32_t n : sizes) {
+      if (too_many(std::uint64_t{n} + hot)) return;
+      try {
+        trial.prepare(n, hot);
+      } catch (const Error&) {
+        return;  // no room for a trial, nor for such batches
       }
-    costs.blocks = best.blocks;
-    costs.low_bit = best.low_bit;
-    sorted.push_back({n, least});
-    direct.push_back({n, trial.seconds(Fetch::direct, costs)});
-    cpu.push_back({n, trial.seconds(Fetch::cpu, costs)});
-  }
-  costs.set(Fetch::direct, std::move(direct));
-  costs.set(Fetch::sorted, std::move(sorted));
-  costs.set(Fetch::cpu, std::move(cpu));
+      // How to read a sorted list: the best at the largest number so far.
+      FetchCosts best = costs;
+      double least = std::numeric_limits<double>::infinity();
+      const auto fine_bit = static_cast<std::uint32_t>(
+          std::bit_width(std::max<std::uint64_t>(1, (64u << 10) / view.row.stride)) - 1);
+      for (const std::uint32_t blocks : {33u, 66u, 132u})
+        for (const std::uint32_t low_bit : {0u, fine_bit}) {
+          FetchCosts these;
+          these.blocks = blocks;
+          these.low_bit = low_bit;
+          const double seconds = trial.seconds(Fetch::sorted, these);
+          if (seconds >= least) continue;
+          least = seconds;
+          best.blocks = blocks;
+          best.low_bit = low_bit;
+        }
+      costs.blocks = best.blocks;
+      costs.low_bit = best.low_bit;
+      costs.add(batch, Fetch::sorted, {n, least});
+      for (const Fetch fetch : {Fetch::direct, Fetch::beside, Fetch::cpu})
+        costs.add(batch, fetch, {n, trial.seconds(fetch, costs)});
+    }
+  };
+  if (view.hot_rows > 0) measure(FetchCosts::Batch::large, FetchCosts::hot_keys);
+  measure(FetchCosts::Batch::small, 0);
 }
 
 }  // namespace holdall::embedding

@@ -53,7 +53,7 @@ class Model : public OnDriver {
 TEST_P(Model, EveryWayToFetchColdRowsGivesTheSameRows) {
   constexpr std::uint64_t rows = 100'000;
   const auto map = fresh(numbers(rows));
-  for (const Fetch fetch : {Fetch::direct, Fetch::sorted, Fetch::cpu, Fetch::measured})
+  for (const Fetch fetch : {Fetch::direct, Fetch::beside, Fetch::sorted, Fetch::cpu, Fetch::measured})
     for (const Bytes memory : {Bytes{0}, 2 * chunk, ~Bytes{0}}) {
       SCOPED_TRACE(std::to_string(int(fetch)) + ", memory " + to_string(memory));
       EmbeddingTable table =
@@ -76,7 +76,7 @@ TEST_P(Model, MoreColdKeysThanExpectedAreStillAnswered) {
   constexpr std::uint64_t rows = 100'000;
   std::vector<std::uint64_t> frequencies(rows);
   for (std::uint64_t i = 0; i < 10'000; ++i) frequencies[i] = 1;
-  for (const Fetch fetch : {Fetch::sorted, Fetch::cpu}) {
+  for (const Fetch fetch : {Fetch::beside, Fetch::sorted, Fetch::cpu}) {
     EmbeddingTable table = EmbeddingTable::open(
         engine(), {.memory = 2 * chunk, .frequencies = frequencies, .fetch = fetch},
         *rows_of(rows, 32));
