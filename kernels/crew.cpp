@@ -29,7 +29,7 @@ Crew::~Crew() {
 }
 
 Crew& Crew::of_this_machine() {
-  static Crew crew(std::clamp(std::thread::hardware_concurrency(), 1u, 16u) - 1);
+  static Crew crew(std::clamp(std::thread::hardware_concurrency(), 3u, 19u) - 3);
   return crew;
 }
 

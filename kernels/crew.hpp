@@ -20,8 +20,10 @@ class Crew {
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
-  // One thread less than there are cores, since the caller works too; started at the first use.
+  // Three threads less than there are cores: the caller works too, the pager and whoever launches are awake as well.
+  // Started at the first use.
   static Crew& of_this_machine();
+  unsigned size() const { return static_cast<unsigned>(threads_.size()); }
 
   static constexpr std::uint32_t most_pieces = (1u << 20) - 1;
   // Calls body(i) once for each i below `pieces`, here and on the crew, and returns when all have returned. `body` does not

@@ -163,13 +163,8 @@ void stage_cold(const TableView& table, const ColdList& list, std::byte* staged,
   const std::uint64_t first = count * part / parts;
   const std::uint64_t last = count * (part + 1) / parts;
   const std::uint32_t stride = table.row.stride;
-  constexpr std::uint64_t ahead = 12;     // rows asked for before their turn
-  constexpr std::uint64_t together = 64;  // rows a piece, at least
-  const auto pieces = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>((last - first + together - 1) / together, Crew::most_pieces));
-  Crew::of_this_machine().run(pieces, [&](std::uint32_t piece) {
-    const std::uint64_t begin = first + (last - first) * piece / pieces;
-    const std::uint64_t end = first + (last - first) * (piece + 1) / pieces;
+  constexpr std::uint64_t ahead = 12;  // rows asked for before their turn
+  const auto gather = [&](std::uint64_t begin, std::uint64_t end) {
     const auto prefetch = [&](std::uint64_t i) {
       const std::byte* const soon = table.at(list.positions[i]);
       for (std::uint32_t byte = 0; byte < stride; byte += 64) __builtin_prefetch(soon + byte);
@@ -179,6 +174,19 @@ void stage_cold(const TableView& table, const ColdList& list, std::byte* staged,
       if (i + ahead < end) prefetch(i + ahead);
       std::memcpy(staged + i * stride, table.at(list.positions[i]), stride);
     }
+  };
+  // Waking all cores pays from some 300 us of work on.
+  constexpr std::uint64_t many = 32'768, together = 64;  // rows; those of a piece, at least
+  const std::uint64_t rows = last - first;
+  if (rows > many)
+    return in_pieces(rows, [&](std::uint64_t begin, std::uint64_t end) {
+      gather(first + begin, first + end);
+    });
+  Crew& crew = Crew::of_this_machine();
+  const auto pieces = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>((rows + together - 1) / together, 4 * (crew.size() + 1)));
+  crew.run(pieces, [&](std::uint32_t piece) {
+    gather(first + rows * piece / pieces, first + rows * (piece + 1) / pieces);
   });
 }
 
