@@ -13,6 +13,7 @@
 #include "engine/error.hpp"
 #include "engine/host_frames.hpp"
 #include "engine/mark.hpp"
+#include "engine/recorded_policy.hpp"
 #include "policies/registry.hpp"
 
 namespace holdall {
@@ -137,7 +138,13 @@ Pager::Pager(std::unique_ptr<vmm::Driver> driver, const Config& config)
       if (peer != device->index && driver_->can_access_peer(device->index, peer) &&
           driver_->can_access_peer(peer, device->index))
         device->peers.push_back(peer);
-  if (!config.trace.empty()) trace_ = std::make_unique<TraceWriter>(config.trace);
+  if (!config.trace.empty()) {
+    std::vector<std::uint64_t> budgets;
+    for (const auto& device : devices_) budgets.push_back(device->pool.budget());
+    trace_ = std::make_unique<TraceWriter>(config.trace, config.policy, budgets);
+    for (auto& device : devices_)
+      device->policy = record_policy(std::move(device->policy), *trace_, device->index);
+  }
   if (!config.timeline.empty()) timeline_ = std::make_unique<Timeline>(config.timeline);
   thread_ = std::jthread([this] { run(); });
 }
@@ -771,20 +778,21 @@ void Pager::drain() {
 void Pager::note_hits(const Need& need, std::uint64_t lease, std::int64_t time) {
   const bool write = writes(need.kind);
   writes_seen_ |= write;
+  const Access::Kind kind = need.kind == Access::in_place ? Access::read : need.kind;
   std::uint64_t hits = 0;
   for (std::uint64_t i = need.run.first; i < need.run.first + need.run.count; ++i) {
     ChunkNotes& notes = need.range->notes[i];
     if (!notes.home && need.kind == Access::in_place) continue;  // read where it lies
     ++hits;
     if (!notes.home) {  // left since: the log runs behind
-      trace(*need.range, i, 0, need.kind, 0, lease, time);
+      trace(*need.range, i, 0, kind, 0, lease, time);
       continue;
     }
     notes.next_victim = false;
     device_at(notes.home - 1)
         .policy->accessed(key(*need.range, i),
                           {need.range->chunk_bytes, write, false, Request::never});
-    trace(*need.range, i, notes.home - 1, need.kind, 0, lease, time);
+    trace(*need.range, i, notes.home - 1, kind, 0, lease, time);
   }
   need.range->counters.hits += hits;
 }
@@ -919,7 +927,6 @@ bool Pager::drop_step(RangeState& range) {
       if (at.range != &range || !free) continue;
       free = try_mark_leaving(range.table[at.chunk], false);
       if (!free) continue;
-      device->policy->removed(key(range, at.chunk), Left::dropped);
       Victim& victim = victims.emplace_back();
       victim.range = &range;
       victim.chunk = at.chunk;
@@ -933,11 +940,16 @@ bool Pager::drop_step(RangeState& range) {
       if (free) at_host.push_back(i);
     }
   if (!free) {
-    for (const Victim& victim : victims) take_back(victim);
+    for (const Victim& victim : victims) {
+      const ChunkWord word = ChunkWord::of(range.table[victim.chunk]);
+      publish(range.table[victim.chunk], Chunk::resident, word.device(), 0, word.dirty(), word.shared());
+    }
     for (const std::uint64_t i : at_host) publish(range.table[i], Chunk::host_mapped, 0, 0, false);
     return false;
   }
   // 2. it goes
+  for (const Victim& victim : victims)
+    device_at(victim.device).policy->removed(key(range, victim.chunk), Left::dropped);
   leave(victims);
   for (Victim& victim : victims) drop_frame(victim);
   release_range(range);

@@ -208,6 +208,7 @@ class Pager {
   void note_hits(const Need& need, std::uint64_t lease, std::int64_t time);
   void trace(const RangeState& range, std::uint64_t chunk, int device, std::uint8_t kind,
              std::uint8_t outcome, std::uint64_t lease, std::int64_t time);
+  void tell_back(const RangeState& range, std::uint64_t chunk, int device, bool dirty);
   bool endless(const ThreadLeases* owner, std::uint64_t failed_at);
   bool widen(Pending& pending);
   [[noreturn]] void throw_too_large(const Pending& pending);

@@ -670,7 +670,8 @@ void Pager::settle(const Incoming& in, std::uint64_t pins, std::uint64_t lease, 
       key(*in.range, in.chunk), {in.range->chunk_bytes, dirty, prefetched, Request::never});
   ++(prefetched ? in.range->counters.prefetched : in.range->counters.faults);
   in.range->counters.bytes_in += in.copied;
-  trace(*in.range, in.chunk, in.device, prefetched ? 4 : static_cast<std::uint8_t>(in.kind), 1, lease,
+  trace(*in.range, in.chunk, in.device,
+        prefetched ? std::uint8_t{trace_prefetch} : static_cast<std::uint8_t>(in.kind), 1, lease,
         now_ns());
   publish(chunk, Chunk::resident, in.device, pins, dirty, in.shared);
 }
