@@ -105,10 +105,14 @@ void print_csv(const std::vector<nlohmann::json>& rows) {
   }
 }
 
+// The rates for a run's size of chunks.
+lab::Cost cost_of(const Options& options, const nlohmann::json& run) {
+  if (options.cost_file.empty()) return {};
+  return lab::read_cost(options.cost_file, run.value("chunk", Bytes{8} << 20));
+}
+
 void run(const Options& options) {
-  const lab::Cost cost =
-      options.cost_file.empty() ? lab::Cost{} : lab::read_cost(options.cost_file);
-  const auto policies = lab::split_policies(options.policies);
+  const auto policies = split_policies(options.policies);
   std::vector<nlohmann::json> rows;
   {
     Progress progress("comparing");
@@ -121,7 +125,7 @@ void run(const Options& options) {
       moved.bytes_in = row["bytes_in"];
       moved.bytes_out = row["bytes_out"];
       moved.chunks_in = row["faults"].get<std::uint64_t>() + row["prefetched"].get<std::uint64_t>();
-      row["modelled_seconds"] = cost.seconds(moved);
+      row["modelled_seconds"] = cost_of(options, row).seconds(moved);
       const Bounds bounds = bounds_of(trace.path());
       row["recorded_requests"] = bounds.requests;
       row["opt_misses"] = bounds.opt;

@@ -14,10 +14,10 @@ lab::TraceOptions LabOptions::trace_options() const {
   return {.read = read, .sizes = honour_sizes};
 }
 
-std::vector<std::string> LabOptions::policy_list() const { return lab::split_policies(policies); }
+std::vector<std::string> LabOptions::policy_list() const { return split_policies(policies); }
 
 lab::Cost LabOptions::cost() const {
-  return cost_file.empty() ? lab::Cost{} : lab::read_cost(cost_file);
+  return cost_file.empty() ? lab::Cost{} : lab::read_cost(cost_file, chunk);
 }
 
 std::size_t LabOptions::cores() const {
@@ -64,7 +64,7 @@ void add_policy_list(CLI::App& command, const std::string& name, std::string& po
       ->capture_default_str()
       ->check([](const std::string& list) {
         try {
-          for (const std::string& policy : lab::split_policies(list)) (void)make_policy(policy);
+          for (const std::string& policy : split_policies(list)) (void)make_policy(policy);
           return std::string();
         } catch (const PolicyError& e) {
           return std::string(e.what());

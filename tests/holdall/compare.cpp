@@ -36,6 +36,27 @@ TEST_F(Compare, AsATableAndAsCsv) {
   EXPECT_EQ(std::ranges::count(csv, '\n'), 3);
 }
 
+TEST_F(Compare, TheDoctorsMeasurementsAreTheCostsOfTheModel) {
+  const Outcome doctor = holdall("doctor --json");
+  ASSERT_EQ(doctor.status, 0) << doctor.err;
+  const auto device = doctor.json()["devices"][0];
+  for (const char* const key : {"link_in", "link_out", "link_both"})
+    EXPECT_GT(device[key].get<double>(), 0) << key;
+  ASSERT_EQ(device["chunk_costs"].size(), 3u);
+  for (const auto& cost : device["chunk_costs"])
+    for (const char* const key : {"bytes", "map", "set_access", "unmap", "chunk_seconds"})
+      EXPECT_GT(cost[key].get<double>(), 0) << key;
+  const std::string costs = " --cost " + file("doctor.json", doctor.out);
+  const auto row =
+      works("policy compare --policies lru --json" + costs + " -- " + job).json()[0];
+  EXPECT_GT(row["modelled_seconds"], 0);
+  works("policy trace synthesise loop --requests 100 --chunks 10 " + path("loop"));
+  const auto run = works("policy replay " + path("loop") + " --size 2 --json" + costs).json();
+  const double in = 100 * 8.0 * (1 << 20) / device["link_in"].get<double>();
+  const double calls = 100 * device["chunk_costs"][1]["chunk_seconds"].get<double>();
+  EXPECT_NEAR(run["modelled_seconds"].get<double>(), std::max(in, calls), 1e-9);
+}
+
 TEST_F(Compare, WhatCannotBeComparedIsRefused) {
   refused("policy compare", 2, {"PROGRAM"});
   refused("policy compare --policies lrru -- " + job, 2, {"lrru", "lru"});
