@@ -99,6 +99,19 @@ void add_engine_options(CLI::App& command, Config& config) {
           "who is evicted: see `holdall policy list`")
       ->type_name("NAME")
       ->default_str(config.policy);
+  command
+      .add_option_function<std::string>(
+          "--shadow",
+          [&config](const std::string& list) {
+            try {
+              for (const std::string& policy : split_policies(list)) (void)make_policy(policy);
+            } catch (const PolicyError& e) {
+              throw CLI::ValidationError("--shadow", e.what());
+            }
+            config.shadow = list;
+          },
+          "also tell what these policies, by commas, would have hit and faulted, from a sample")
+      ->type_name("LIST");
   command.add_option("--driver", config.driver, "cuda or host (default: the GPU if there is one)")
       ->type_name("NAME")
       ->check(CLI::IsMember({"cuda", "host"}));

@@ -134,10 +134,11 @@ class Answer {
   std::optional<NewFile> file_;
 };
 
-// What all runs tell, `traffic` being of the run alone.
-nlohmann::json describe(const Opened& opened, const Config& config, const Engine& engine,
-                        const Traffic& traffic) {
-  nlohmann::json j = to_json(traffic);
+// What all runs tell; the traffic since `before`, shadows since the engine began.
+nlohmann::json describe(const Opened& opened, const Config& config, Engine& engine,
+                        const Traffic& before) {
+  const Stats stats = engine.stats();
+  nlohmann::json j = to_json(static_cast<Traffic>(stats) - before);
   j["graph"] = opened.name;
   j["vertices"] = opened.vertices();
   j["edges"] = opened.edges();
@@ -146,6 +147,10 @@ nlohmann::json describe(const Opened& opened, const Config& config, const Engine
   j["driver"] = engine.driver().name();
   j["devices"] = engine.devices();
   j["memory"] = engine.memory();
+  for (const DeviceStats& device : stats.devices)
+    for (const ShadowStats& shadow : device.shadows)
+      j["shadows"].push_back(
+          {{"policy", shadow.policy}, {"hits", shadow.hits}, {"faults", shadow.faults}});
   return j;
 }
 
@@ -180,6 +185,10 @@ void print_run(const nlohmann::json& j) {
   line("faults", std::to_string(j["faults"].get<std::uint64_t>()));
   line("bytes in", to_string(j["bytes_in"].get<Bytes>()));
   line("bytes out", to_string(j["bytes_out"].get<Bytes>()));
+  for (const auto& shadow : j.value("shadows", nlohmann::json::array()))
+    line("  shadow", fmt::format("{}: {} hits, {} faults", shadow["policy"].get<std::string>(),
+                                 shadow["hits"].get<std::uint64_t>(),
+                                 shadow["faults"].get<std::uint64_t>()));
   line("link", rate(j["bytes_in"].get<Bytes>(), j["seconds"].get<double>()));
   line("time", fmt::format("{:.3f} s", j["seconds"].get<double>()));
   if (!j["verified"].is_null()) line("verified", j["verified"].get<bool>() ? "yes" : "NO");
@@ -248,7 +257,7 @@ int run_bfs(const Options& o) {
     const Traffic before = engine.stats();
     apps::Progress progress("BFS");
     result = bfs.run(o.source, watch_steps(progress, "level", 0));
-    j = describe(opened, o.config, engine, static_cast<Traffic>(engine.stats()) - before);
+    j = describe(opened, o.config, engine, before);
     ending.unsaved = close(engine);
   }
   j["source"] = o.source;
@@ -284,7 +293,7 @@ int run_pagerank(const Options& o) {
     const Traffic before = engine.stats();
     apps::Progress progress("PageRank");
     result = pagerank.run(o.pagerank, watch_steps(progress, "iteration", o.pagerank.iterations));
-    j = describe(opened, o.config, engine, static_cast<Traffic>(engine.stats()) - before);
+    j = describe(opened, o.config, engine, before);
     ending.unsaved = close(engine);
   }
   j["iterations"] = result.iterations;

@@ -138,7 +138,8 @@ class Binary final : public Reader {
       fail(0, 0,
            fmt::format("the header is cut short: {} of {} bytes", in_->peek(1).size(),
                        layout.header));
-    if (parse == own && read_header(*in_)) return;
+    recording_ = parse == own && read_header(*in_);
+    if (recording_) return;
     in_->skip(layout.header);
   }
 
@@ -154,10 +155,11 @@ class Binary final : public Reader {
         break;
       }
       for (std::size_t i = 0; i < n; ++i) {
-        const TraceRecord record = parse(bytes.data() + i * size_);
+        TraceRecord record = parse(bytes.data() + i * size_);
         if constexpr (parse == own) {
           check(record, i);
           if (record.kind > trace_remove) continue;  // an event of a recording
+          if (recording_) record.next_use = ~std::uint64_t{0};  // numbered otherwise
         }
         if (record.bytes == 0 && record.kind != trace_remove && record.kind != trace_hint)
           fail(record_ + i, in_->offset() + i * size_, "a size of zero or less");
@@ -188,6 +190,7 @@ class Binary final : public Reader {
 
   const std::size_t size_;
   std::uint64_t record_ = 0;
+  bool recording_ = false;
   bool several_ = false, wide_ = false;
 };
 

@@ -102,14 +102,14 @@ class Stage {
       return;
     }
     const bool write = record.kind == trace_write || record.kind == trace_overwrite;
-    device.policy->accessed(Key{key}, {record.bytes, write});
+    device.policy->accessed(Key{key}, {record.bytes, write, false, record.next_use});
   }
 
   void come(const TraceRecord& record, Device& device, std::uint64_t key) {
     const bool ahead = record.kind == trace_prefetch;
     ++(ahead ? result_.prefetched : result_.faults);
     const bool write = record.kind == trace_write || record.kind == trace_overwrite;
-    enter(device, key, {record.bytes, write, ahead});
+    enter(device, key, {record.bytes, write, ahead, record.next_use});
   }
 
   void enter(Device& device, std::uint64_t key, const Request& request) {

@@ -118,6 +118,19 @@ TEST_P(Live, DevicesHaveAPolicyEach) {
   expect_again(stats);
 }
 
+TEST_P(Live, SchedulesAndAdviceAreTold) {
+  expect_again(record(6, [](World& w) {
+    const Words a = w.range("a", 12);
+    w.engine.schedule({read(a)}, 3);
+    for (std::uint64_t i = 0; i < 30; ++i) {
+      w.touch(a, i % 12);
+      if (i == 9) w.engine.advise(World::reading(a, 2, 3), Advice::will_need);
+      if (i == 15) w.engine.advise(World::reading(a, 3, 2), Advice::do_not_need);
+      if (i == 20) w.engine.forget_schedule();
+    }
+  }));
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryPolicy, Live, testing::ValuesIn([] {
                            std::vector<std::string> names;
                            for (const PolicyInfo& policy : list_policies())
@@ -129,6 +142,50 @@ INSTANTIATE_TEST_SUITE_P(EveryPolicy, Live, testing::ValuesIn([] {
                            std::erase(name, '-');
                            return name;
                          });
+
+// Rounds over 10 chunks in 4, the order declared; what they faulted.
+std::uint64_t declared_loop(const std::string& policy, const std::filesystem::path& trace,
+                            std::uint64_t chunks_a_lease) {
+  World w = World::of(4, {.policy = policy, .trace = trace});
+  const Words a = w.range("a", 10);
+  w.engine.schedule({read(a)}, 6);
+  for (int round = 0; round < 6; ++round)
+    for (std::uint64_t i = 0; i < 10; i += chunks_a_lease) {
+      (void)w.engine.acquire(w.stream, {World::reading(a, i, chunks_a_lease)});
+      w.settle();
+    }
+  return w.engine.stats().faults;
+}
+
+TEST(Schedules, MakeOptTheOptimum) {
+  const Folder folder;
+  const std::uint64_t faults = declared_loop("opt", folder / "trace", 1);
+  Trace trace = read_trace(folder / "trace");
+  find_next_uses(trace);
+  EXPECT_EQ(faults, replay(trace.requests(), "opt", {.capacity = 4}).misses);
+  EXPECT_LT(faults, 60u) << "all of them miss under lru";
+}
+
+TEST(Schedules, KeepOptFromFaultingMoreThanLru) {
+  const Folder folder;
+  for (const std::uint64_t chunks : {1, 2})
+    EXPECT_LT(declared_loop("opt", folder / "opt", chunks),
+              declared_loop("lru", folder / "lru", chunks))
+        << chunks;
+}
+
+TEST(Schedules, ThatAreForgottenLeaveLru) {
+  World w = World::of(4, {.policy = "opt"});
+  const Words a = w.range("a", 5);
+  w.engine.schedule({read(a)}, 9);
+  w.engine.forget_schedule();
+  for (int round = 0; round < 3; ++round)
+    for (std::uint64_t i = 0; i < 5; ++i) {
+      w.touch(a, i);
+      w.settle();
+    }
+  EXPECT_EQ(w.engine.stats().faults, 15u);
+}
 
 TEST(Reenacting, ShowsWhereAnotherPolicyWouldHaveChosenOthers) {
   const Folder folder;
