@@ -11,9 +11,10 @@ Stats sweep(const std::string& policy, const std::string& shadow, std::uint64_t 
   const Words a = w.range("a", 2 * chunks);
   for (int round = 0; round < 3; ++round)
     for (std::uint64_t i = 0; i < 2 * chunks; ++i) {
-      w.touch(a, i);
-      w.touch(a, i % 2);
-      w.settle();
+      for (const std::uint64_t at : {i, i % 2}) {
+        w.touch(a, at);
+        w.settle();
+      }
     }
   return w.engine.stats();
 }
