@@ -9,7 +9,7 @@ namespace {
 class Compare : public Program {
  protected:
   const std::string job =
-      "holdall graph pagerank kron:14 --driver host --chunk 2MiB --memory 6MiB --iterations 4";
+      "holdall graph pagerank kron:16 --driver host --chunk 2MiB --memory 16MiB --iterations 4";
 };
 
 TEST_F(Compare, ARowAPolicyWithWhatOptWouldHaveDone) {

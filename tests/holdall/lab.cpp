@@ -44,11 +44,11 @@ TEST_F(Lab, StreamingAndHoldingCountTheSame) {
 }
 
 TEST_F(Lab, ARecordingIsReenacted) {
-  works("graph pagerank kron:14 --driver host --chunk 2MiB --memory 6MiB --policy lirs --trace " +
+  works("graph pagerank kron:16 --driver host --chunk 2MiB --memory 16MiB --policy lirs --trace " +
         path("run"));
   const auto run = works("policy replay " + path("run") + " --live --json").json();
   EXPECT_EQ(run["policy"], "lirs");
-  EXPECT_EQ(run["memory"], 6 << 20);
+  EXPECT_EQ(run["memory"], 16 << 20);
   EXPECT_GT(run["victims"], 0);
   EXPECT_EQ(run["agreed"], run["victims"]);
   const auto others = works("policy replay " + path("run") + " --live --policy lru,mru --json");
