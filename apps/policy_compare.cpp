@@ -7,6 +7,7 @@
 
 #include "apps/child.hpp"
 #include "apps/policy/recording.hpp"
+#include "apps/policy/reenact.hpp"
 #include "apps/policy/replay.hpp"
 #include "apps/policy_commands.hpp"
 #include "policies/registry.hpp"
@@ -54,7 +55,7 @@ nlohmann::json told(const Options& options, const std::string& policy, const std
 // What opt would have missed of the requests that were recorded, in the same memory, with nothing
 // brought in ahead and nothing pinned.
 struct Bounds {
-  std::uint64_t requests = 0, opt = 0, bypass = 0;
+  std::uint64_t requests = 0, misses = 0, opt = 0, bypass = 0;  // `misses`: of the engine
 };
 
 Bounds bounds_of(const std::string& path) {
@@ -71,30 +72,32 @@ Bounds bounds_of(const std::string& path) {
     return lab::replay(trace.requests(), policy, {.capacity = memory, .sizes = true});
   };
   const lab::Counts opt = missed("opt");
-  return {opt.requests, opt.misses, missed("opt:bypass=true").misses};
+  const lab::Reenactment engine = lab::reenact(path);
+  return {opt.requests, engine.faults + engine.prefetched, opt.misses,
+          missed("opt:bypass=true").misses};
 }
 
 void print(const std::vector<nlohmann::json>& rows) {
   const auto count = [](const nlohmann::json& row, const char* key) {
     return row[key].get<std::uint64_t>();
   };
-  fmt::print("{:<20}{:>9}{:>9}{:>12}{:>12}{:>12}{:>10}{:>10}{:>10}{:>10}\n", "policy", "hits",
-             "faults", "bytes in", "bytes out", "write-backs", "time", "modelled", "opt",
+  fmt::print("{:<20}{:>9}{:>9}{:>12}{:>12}{:>12}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "policy", "hits",
+             "faults", "bytes in", "bytes out", "write-backs", "time", "modelled", "misses", "opt",
              "bypassing");
   for (const auto& row : rows)
-    fmt::print("{:<20}{:>9}{:>9}{:>12}{:>12}{:>12}{:>8.3f} s{:>8.3f} s{:>10}{:>10}\n",
+    fmt::print("{:<20}{:>9}{:>9}{:>12}{:>12}{:>12}{:>8.3f} s{:>8.3f} s{:>10}{:>10}{:>10}\n",
                row["policy"].get<std::string>(), count(row, "hits"), count(row, "faults"),
                to_string(count(row, "bytes_in")), to_string(count(row, "bytes_out")),
                count(row, "write_backs"), row["seconds"].get<double>(),
-               row["modelled_seconds"].get<double>(), count(row, "opt_misses"),
-               count(row, "opt_bypass_misses"));
+               row["modelled_seconds"].get<double>(), count(row, "recorded_misses"),
+               count(row, "opt_misses"), count(row, "opt_bypass_misses"));
 }
 
 void print_csv(const std::vector<nlohmann::json>& rows) {
-  constexpr const char* columns[] = {"hits",       "faults",           "prefetched",
-                                     "bytes_in",   "bytes_out",        "write_backs",
-                                     "seconds",    "modelled_seconds", "recorded_requests",
-                                     "opt_misses", "opt_bypass_misses"};
+  constexpr const char* columns[] = {
+      "hits",        "faults",           "prefetched",       "bytes_in",          "bytes_out",
+      "write_backs", "seconds",          "modelled_seconds", "recorded_requests", "recorded_misses",
+      "opt_misses",  "opt_bypass_misses"};
   fmt::print("policy");
   for (const char* const column : columns) fmt::print(",{}", column);
   fmt::print("\n");
@@ -128,6 +131,7 @@ void run(const Options& options) {
       row["modelled_seconds"] = cost_of(options, row).seconds(moved);
       const Bounds bounds = bounds_of(trace.path());
       row["recorded_requests"] = bounds.requests;
+      row["recorded_misses"] = bounds.misses;
       row["opt_misses"] = bounds.opt;
       row["opt_bypass_misses"] = bounds.bypass;
       rows.push_back(std::move(row));

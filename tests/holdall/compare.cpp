@@ -23,7 +23,8 @@ TEST_F(Compare, ARowAPolicyWithWhatOptWouldHaveDone) {
     EXPECT_GT(row["modelled_seconds"], 0);
     EXPECT_GT(row["opt_misses"], 0);
     EXPECT_LE(row["opt_bypass_misses"], row["opt_misses"]);
-    EXPECT_LE(row["opt_misses"], row["recorded_requests"]);
+    EXPECT_LE(row["opt_misses"], row["recorded_misses"]);
+    EXPECT_LE(row["recorded_misses"], row["recorded_requests"]);
   }
 }
 
