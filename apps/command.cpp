@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "policies/plugin.hpp"
 #include "policies/registry.hpp"
 
 namespace holdall::apps {
@@ -49,7 +50,25 @@ CLI::Option* add_count(CLI::App& command, const std::string& name, std::uint64_t
       ->default_str(std::to_string(number));
 }
 
+void add_plugin_option(CLI::App& command, std::vector<std::string>* files) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--plugin",
+          [files](const std::vector<std::string>& names) {
+            for (const std::string& name : names) try {
+                load_plugin(name);
+              } catch (const PluginError& e) {
+                throw CLI::ValidationError("--plugin", e.what());
+              }
+            if (files) *files = names;
+          },
+          "load policies from this shared library; docs/plugin tells how to write one")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+}
+
 void add_engine_options(CLI::App& command, Config& config) {
+  add_plugin_option(command);
   add_bytes(command, "--memory", config.memory,
             "budget of each device, vertex data included (default: nine tenths of what is free)");
   add_bytes(command, "--host-memory", config.host_memory,
@@ -80,6 +99,19 @@ void add_engine_options(CLI::App& command, Config& config) {
           "who is evicted: see `holdall policy list`")
       ->type_name("NAME")
       ->default_str(config.policy);
+  command
+      .add_option_function<std::string>(
+          "--shadow",
+          [&config](const std::string& list) {
+            try {
+              for (const std::string& policy : split_policies(list)) (void)make_policy(policy);
+            } catch (const PolicyError& e) {
+              throw CLI::ValidationError("--shadow", e.what());
+            }
+            config.shadow = list;
+          },
+          "also tell what these policies, by commas, would have hit and faulted, from a sample")
+      ->type_name("LIST");
   command.add_option("--driver", config.driver, "cuda or host (default: the GPU if there is one)")
       ->type_name("NAME")
       ->check(CLI::IsMember({"cuda", "host"}));

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "engine/config.hpp"
 #include "engine/stats.hpp"
@@ -17,7 +18,11 @@ namespace holdall::apps {
 constexpr int failed = 1;  // the exit status; what is wrong with the command line itself is 2
 constexpr int usage = 2;
 
-// Adds --memory, --host-memory, --policy, --chunk, --driver, --devices, --trace and --timeline,
+// Adds --plugin, which loads policies from a shared library; to stand before the options that name
+// policies. `files`: also told its name.
+void add_plugin_option(CLI::App& command, std::vector<std::string>* files = nullptr);
+
+// Adds --plugin, --memory, --host-memory, --policy, --chunk, --driver, --devices, --trace and --timeline,
 // read into `config`.
 void add_engine_options(CLI::App& command, Config& config);
 

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <vector>
 
+#include "apps/chunk_cost.hpp"
 #include "apps/command.hpp"
 #include "apps/graph/build.hpp"
 #include "engine/error.hpp"
@@ -116,6 +117,12 @@ nlohmann::json examine(vmm::Driver& driver, std::vector<std::string>& advice) {
         device["link_in"] = link.rate(true, false);
         device["link_out"] = link.rate(false, true);
         device["link_both"] = link.rate(true, true);
+        for (const ChunkCost& cost : measure_chunk_costs(driver, i))
+          device["chunk_costs"].push_back({{"bytes", cost.bytes},
+                                           {"map", cost.map},
+                                           {"set_access", cost.set_access},
+                                           {"unmap", cost.unmap},
+                                           {"chunk_seconds", cost.sum()}});
       } catch (const Error& e) {
         advice.push_back(
             fmt::format("the link of device {} could not be measured: {}", i, e.what()));
@@ -147,6 +154,12 @@ void print(const nlohmann::json& report, const std::vector<std::string>& advice)
                          : "no");
     line("  link", fmt::format("{} in, {} out, {} both at once", rate_of(device, "link_in"),
                                rate_of(device, "link_out"), rate_of(device, "link_both")));
+    std::string calls;
+    for (const auto& cost : device.value("chunk_costs", nlohmann::json::array()))
+      calls += fmt::format("{}{:.1f} us at {}", calls.empty() ? "" : ", ",
+                           cost["chunk_seconds"].get<double>() * 1e6,
+                           to_string(cost["bytes"].get<Bytes>()));
+    line("  driver, a chunk", calls.empty() ? "unknown" : calls);
     if (device.contains("peers")) line("  peers", device["peers"].dump());
   }
   line("host memory", fmt::format("{}, {} available", to_string(report["host_memory"].get<Bytes>()),

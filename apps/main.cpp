@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "apps/command.hpp"
+#include "policies/plugin.hpp"
 
 namespace {
 
@@ -65,5 +66,8 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "holdall: {}\n", e.what());
     return failed;
   }
+  for (const holdall::PluginFault& fault : holdall::plugin_faults())
+    note(fmt::format("policy '{}' of {} is at fault, {} times: {}", fault.policy, fault.file,
+                     fault.times, fault.what));
   return flushed(status);
 }

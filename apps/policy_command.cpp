@@ -33,11 +33,13 @@ void add_policy(CLI::App& app, int& status) {
   CLI::App* const command =
       group->add_subcommand("list", "the policies, what each evicts, its parameters");
   auto json = std::make_shared<bool>(false);
+  add_plugin_option(*command);
   command->add_flag("--json", *json, "an array of JSON objects");
   command->callback([json, &status] {
     list(*json);
     status = 0;
   });
+  add_policy_compare(*group, status);
   add_policy_replay(*group, status);
   add_policy_curve(*group, status);
   add_policy_sweep(*group, status);

@@ -31,6 +31,7 @@ struct LabOptions {
 
 void add_trace_argument(CLI::App& command, LabOptions& options, bool several = false);
 void add_format_options(CLI::App& command, LabOptions& options);
+void add_policy_list(CLI::App& command, const std::string& name, std::string& list);
 void add_grid_options(CLI::App& command,
                       LabOptions& options);  // policies, sizes, chunks, costs, threads
 
@@ -48,6 +49,11 @@ lab::Trace hold(const LabOptions& options, const std::string& path, Progress& pr
 // A bar on a terminal, with the time that is left.
 std::function<void(const lab::TraceStream&)> reading(Progress& progress, const std::string& path);
 
+// Re-enacts a recording of the engine with `policies`, those that it was recorded with if there are
+// none; the exit status: failed if the recorded one did not do as it did.
+int replay_live(const std::string& path, const std::vector<std::string>& policies, bool json);
+
+void add_policy_compare(CLI::App& group, int& status);
 void add_policy_replay(CLI::App& group, int& status);
 void add_policy_curve(CLI::App& group, int& status);  // mrc, bound
 void add_policy_sweep(CLI::App& group, int& status);  // sweep, report

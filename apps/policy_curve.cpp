@@ -197,7 +197,7 @@ void add_policy_curve(CLI::App& group, int& status) {
     add_trace_argument(*command, *options);
     add_grid_options(*command, *options);
     add_format_options(*command, *options);
-    for (const char* const unused : {"--policy", "--sizes", "--cost", "--threads"})
+    for (const char* const unused : {"--plugin", "--policy", "--sizes", "--cost", "--threads"})
       command->remove_option(command->get_option(unused));
     command->add_flag("--json", *json, "one JSON object, an array of several");
     command->callback([=, &status] {

@@ -14,10 +14,10 @@ lab::TraceOptions LabOptions::trace_options() const {
   return {.read = read, .sizes = honour_sizes};
 }
 
-std::vector<std::string> LabOptions::policy_list() const { return lab::split_policies(policies); }
+std::vector<std::string> LabOptions::policy_list() const { return split_policies(policies); }
 
 lab::Cost LabOptions::cost() const {
-  return cost_file.empty() ? lab::Cost{} : lab::read_cost(cost_file);
+  return cost_file.empty() ? lab::Cost{} : lab::read_cost(cost_file, chunk);
 }
 
 std::size_t LabOptions::cores() const {
@@ -56,20 +56,25 @@ void add_format_options(CLI::App& command, LabOptions& options) {
       ->default_str("4KiB");
 }
 
-void add_grid_options(CLI::App& command, LabOptions& options) {
+void add_policy_list(CLI::App& command, const std::string& name, std::string& policies) {
   command
-      .add_option("--policy", options.policies,
+      .add_option(name, policies,
                   "policies by commas, each with its parameters: lru,lfu:halflife=8,clock:bits=2")
       ->type_name("LIST")
       ->capture_default_str()
       ->check([](const std::string& list) {
         try {
-          for (const std::string& policy : lab::split_policies(list)) (void)make_policy(policy);
+          for (const std::string& policy : split_policies(list)) (void)make_policy(policy);
           return std::string();
         } catch (const PolicyError& e) {
           return std::string(e.what());
         }
       });
+}
+
+void add_grid_options(CLI::App& command, LabOptions& options) {
+  add_plugin_option(command);
+  add_policy_list(command, "--policy", options.policies);
   command
       .add_option(
           "--size", options.sizes,
@@ -188,16 +193,28 @@ void add_policy_replay(CLI::App& group, int& status) {
   CLI::App* const command =
       group.add_subcommand("replay", "a trace through policies: exact counts");
   auto options = std::make_shared<LabOptions>();
-  auto json = std::make_shared<bool>(false), csv = std::make_shared<bool>(false);
+  auto json = std::make_shared<bool>(false), csv = std::make_shared<bool>(false),
+       again = std::make_shared<bool>(false);
   add_trace_argument(*command, *options);
   add_grid_options(*command, *options);
   add_format_options(*command, *options);
   CLI::Option* const as_json =
       command->add_flag("--json", *json, "one JSON object, an array of several");
-  command->add_flag("--csv", *csv, "a row a run")->excludes(as_json);
+  CLI::Option* const as_csv = command->add_flag("--csv", *csv, "a row a run")->excludes(as_json);
+  command
+      ->add_flag("--live", *again,
+                 "re-enact a recording of the engine call by call, with its policy and budget, and "
+                 "say whether every victim is the same")
+      ->excludes(as_csv, command->get_option("--size"));
+  CLI::Option* const policy = command->get_option("--policy");
   command->callback([=, &status] {
-    run(*options, *json, *csv);
     status = 0;
+    if (*again)
+      status = replay_live(
+          options->traces.front(),
+          policy->count() > 0 ? options->policy_list() : std::vector<std::string>(), *json);
+    else
+      run(*options, *json, *csv);
   });
 }
 

@@ -99,6 +99,16 @@ class Engine {
   }
   void advise(const Access& part, Advice advice) { pager_->advise(part, advice); }
 
+  // Declares that the chunks of `accesses` will be leased next, in this order, `times` over, behind what was declared
+  // before; policies that look ahead (opt) go by it. Each lease of a chunk takes up its earliest declared use. Costs some
+  // 8 bytes of host memory a use until then. Throws as acquire does for accesses that are none.
+  void schedule(std::span<const Access> accesses, std::uint64_t times = 1) { pager_->schedule(accesses, times); }
+  void schedule(std::initializer_list<Access> accesses, std::uint64_t times = 1) {
+    schedule(std::span(accesses.begin(), accesses.size()), times);
+  }
+  // Takes back what was declared and has not come to pass.
+  void forget_schedule() { pager_->forget_schedule(); }
+
   // Copies between ordinary host memory and elements [first, first + count) of a range; return when done.
   // Throw as acquire does.
   template <class T>

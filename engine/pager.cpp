@@ -13,6 +13,7 @@
 #include "engine/error.hpp"
 #include "engine/host_frames.hpp"
 #include "engine/mark.hpp"
+#include "engine/recorded_policy.hpp"
 #include "policies/registry.hpp"
 
 namespace holdall {
@@ -137,7 +138,16 @@ Pager::Pager(std::unique_ptr<vmm::Driver> driver, const Config& config)
       if (peer != device->index && driver_->can_access_peer(device->index, peer) &&
           driver_->can_access_peer(peer, device->index))
         device->peers.push_back(peer);
-  if (!config.trace.empty()) trace_ = std::make_unique<TraceWriter>(config.trace);
+  if (!config.shadow.empty())
+    for (auto& device : devices_)
+      device->shadows = std::make_unique<Shadows>(config.shadow, device->pool.budget());
+  if (!config.trace.empty()) {
+    std::vector<std::uint64_t> budgets;
+    for (const auto& device : devices_) budgets.push_back(device->pool.budget());
+    trace_ = std::make_unique<TraceWriter>(config.trace, config.policy, budgets);
+    for (auto& device : devices_)
+      device->policy = record_policy(std::move(device->policy), *trace_, device->index);
+  }
   if (!config.timeline.empty()) timeline_ = std::make_unique<Timeline>(config.timeline);
   thread_ = std::jthread([this] { run(); });
 }
@@ -418,7 +428,15 @@ void Pager::advise(const Access& part, Advice advice) {
   switch (advice) {
     case Advice::sequential: part.range->read_ahead = 2 * slice; return;
     case Advice::random: part.range->read_ahead = 0; return;
-    case Advice::will_need: return prefetch(0, std::span(&part, 1));
+    case Advice::will_need:
+      call([this, &needs] {
+        std::uint64_t next_use = schedule_.now();
+        for (const Need& need : needs)
+          for (std::uint64_t i = need.run.first; i < need.run.first + need.run.count; ++i)
+            tell_next_use(key(*need.range, i), next_use++);
+        return true;
+      });
+      return prefetch(0, std::span(&part, 1));
     case Advice::normal:
     case Advice::keep:
     case Advice::do_not_need: break;
@@ -429,6 +447,7 @@ void Pager::advise(const Access& part, Advice advice) {
       for (std::uint64_t i = need.run.first; i < need.run.first + need.run.count; ++i) {
         ChunkNotes& notes = need.range->notes[i];
         notes.keep = advice == Advice::keep;
+        if (advice == Advice::do_not_need) tell_next_use(key(*need.range, i), Request::never);
         if (advice == Advice::do_not_need && notes.home && !notes.next_victim) {
           notes.next_victim = true;
           device_at(notes.home - 1).next_victims.push_front({need.range, i});
@@ -436,6 +455,36 @@ void Pager::advise(const Access& part, Advice advice) {
       }
     return true;
   });
+}
+
+void Pager::schedule(std::span<const Access> accesses, std::uint64_t times) {
+  std::vector<Need> needs;
+  for (const Access& access : accesses) append_needs(access, needs);  // in their order, not merged
+  call([&] {
+    drain();  // earlier leases take up none of it
+    for (std::uint64_t time = 0; time < times; ++time)
+      for (const Need& need : needs)
+        for (std::uint64_t i = need.run.first; i < need.run.first + need.run.count; ++i) {
+          const Key chunk = key(*need.range, i);
+          const std::uint64_t number = schedule_.append(chunk);
+          if (schedule_.next_use(chunk) == number) tell_next_use(chunk, number);
+        }
+    return true;
+  });
+}
+
+void Pager::forget_schedule() {
+  call([this] {
+    schedule_.clear([this](Key chunk) { tell_next_use(chunk, Request::never); });
+    return true;
+  });
+}
+
+void Pager::tell_next_use(Key chunk, std::uint64_t next_use) {
+  for (auto& device : devices_) {
+    device->policy->hinted(chunk, next_use);
+    if (device->shadows) device->shadows->hinted(chunk, next_use);
+  }
 }
 
 void Pager::flush(RangeState& range) {
@@ -491,6 +540,7 @@ void Pager::set_memory(int device, Bytes bytes) {
     Device& d = device_at(device);
     d.pool.set_budget(bytes);
     d.policy->resize(bytes);
+    if (d.shadows) d.shadows->resize(bytes);
     uses_.note_unpin();  // who waits may try again
     shrink(d);
     return true;
@@ -601,6 +651,7 @@ Stats Pager::stats() {
       d.allocated = device->pool.allocated();
       d.resident = device->resident_bytes;
       d.moved_to_peers = device->moved_to_peers;
+      if (device->shadows) d.shadows = device->shadows->stats();
       for (const Resident& at : device->resident)
         if (ChunkWord::of(at.range->table[at.chunk]).pins()) d.pinned += at.range->chunk_bytes;
     }
@@ -771,28 +822,38 @@ void Pager::drain() {
 void Pager::note_hits(const Need& need, std::uint64_t lease, std::int64_t time) {
   const bool write = writes(need.kind);
   writes_seen_ |= write;
+  const Access::Kind kind = need.kind == Access::in_place ? Access::read : need.kind;
   std::uint64_t hits = 0;
   for (std::uint64_t i = need.run.first; i < need.run.first + need.run.count; ++i) {
     ChunkNotes& notes = need.range->notes[i];
     if (!notes.home && need.kind == Access::in_place) continue;  // read where it lies
     ++hits;
     if (!notes.home) {  // left since: the log runs behind
-      trace(*need.range, i, 0, need.kind, 0, lease, time);
+      trace(*need.range, i, 0, kind, 0, lease, time);
       continue;
     }
     notes.next_victim = false;
-    device_at(notes.home - 1)
-        .policy->accessed(key(*need.range, i),
-                          {need.range->chunk_bytes, write, false, Request::never});
-    trace(*need.range, i, notes.home - 1, need.kind, 0, lease, time);
+    Device& device = device_at(notes.home - 1);
+    const Request request{need.range->chunk_bytes, write, false, schedule_.use(key(*need.range, i))};
+    device.policy->accessed(key(*need.range, i), request);
+    if (device.shadows) show_shadows(device, key(*need.range, i), request);
+    trace(*need.range, i, notes.home - 1, kind, 0, lease, time, request.next_use);
   }
   need.range->counters.hits += hits;
 }
 
+void Pager::show_shadows(Device& device, Key chunk, const Request& request) {
+  device.shadows->request(chunk, request, [this](Key other) {
+    const Resident at = chunk_of(other);
+    return ChunkWord::of(at.range->table[at.chunk]).pins() == 0;
+  });
+}
+
 void Pager::trace(const RangeState& range, std::uint64_t chunk, int device, std::uint8_t kind,
-                  std::uint8_t outcome, std::uint64_t lease, std::int64_t time) {
+                  std::uint8_t outcome, std::uint64_t lease, std::int64_t time,
+                  std::uint64_t next_use) {
   if (!trace_) return;
-  trace_->append({static_cast<std::uint64_t>(time), chunk, range.chunk_bytes, lease, Request::never,
+  trace_->append({static_cast<std::uint64_t>(time), chunk, range.chunk_bytes, lease, next_use,
                   range.id, static_cast<std::uint16_t>(device), kind, outcome});
 }
 
@@ -919,7 +980,6 @@ bool Pager::drop_step(RangeState& range) {
       if (at.range != &range || !free) continue;
       free = try_mark_leaving(range.table[at.chunk], false);
       if (!free) continue;
-      device->policy->removed(key(range, at.chunk), Left::dropped);
       Victim& victim = victims.emplace_back();
       victim.range = &range;
       victim.chunk = at.chunk;
@@ -933,11 +993,19 @@ bool Pager::drop_step(RangeState& range) {
       if (free) at_host.push_back(i);
     }
   if (!free) {
-    for (const Victim& victim : victims) take_back(victim);
+    for (const Victim& victim : victims) {
+      const ChunkWord word = ChunkWord::of(range.table[victim.chunk]);
+      publish(range.table[victim.chunk], Chunk::resident, word.device(), 0, word.dirty(), word.shared());
+    }
     for (const std::uint64_t i : at_host) publish(range.table[i], Chunk::host_mapped, 0, 0, false);
     return false;
   }
   // 2. it goes
+  for (const Victim& victim : victims)
+    device_at(victim.device).policy->removed(key(range, victim.chunk), Left::dropped);
+  for (auto& device : devices_)
+    for (std::uint64_t i = 0; device->shadows && i < range.chunks; ++i)
+      device->shadows->drop(key(range, i));
   leave(victims);
   for (Victim& victim : victims) drop_frame(victim);
   release_range(range);

@@ -33,6 +33,8 @@
 #include "engine/copy_queue.hpp"
 #include "engine/frame_pool.hpp"
 #include "engine/mapper.hpp"
+#include "engine/schedule.hpp"
+#include "engine/shadows.hpp"
 #include "engine/stats.hpp"
 #include "engine/stream_uses.hpp"
 #include "engine/timeline.hpp"
@@ -114,6 +116,8 @@ class Pager {
 
   void prefetch(int device, std::span<const Access> accesses);
   void advise(const Access& part, Advice advice);
+  void schedule(std::span<const Access> accesses, std::uint64_t times);
+  void forget_schedule();
   void flush(RangeState& range);
   void close();
   void set_memory(int device, Bytes bytes);
@@ -135,6 +139,7 @@ class Pager {
     CopyQueue in;
     CopyQueue out;
     std::unique_ptr<Policy> policy;
+    std::unique_ptr<Shadows> shadows;        // where asked for
     std::vector<Resident> resident;          // in no order
     std::deque<Resident> next_victims;       // chosen ahead, so that the dirty ones get clean
     std::atomic<Bytes> resident_bytes{0};
@@ -207,7 +212,11 @@ class Pager {
   void drain();
   void note_hits(const Need& need, std::uint64_t lease, std::int64_t time);
   void trace(const RangeState& range, std::uint64_t chunk, int device, std::uint8_t kind,
-             std::uint8_t outcome, std::uint64_t lease, std::int64_t time);
+             std::uint8_t outcome, std::uint64_t lease, std::int64_t time,
+             std::uint64_t next_use = Request::never);
+  void tell_back(const RangeState& range, std::uint64_t chunk, int device, bool dirty);
+  void tell_next_use(Key chunk, std::uint64_t next_use);
+  void show_shadows(Device& device, Key chunk, const Request& request);
   bool endless(const ThreadLeases* owner, std::uint64_t failed_at);
   bool widen(Pending& pending);
   [[noreturn]] void throw_too_large(const Pending& pending);
@@ -301,6 +310,7 @@ class Pager {
   std::deque<WriteBack> write_backs_;
   std::deque<Task*> asked_;  // taken from tasks_, not done
   std::map<Bytes, Staging> staging_;
+  Schedule schedule_;
   bool writes_seen_ = false;
   bool over_budget_ = false;  // more frames than the budget, all pinned
 

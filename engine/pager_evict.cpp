@@ -78,9 +78,14 @@ void Pager::take_back(const Victim& victim) {
   Chunk& chunk = victim.range->table[victim.chunk];
   const ChunkWord word = ChunkWord::of(chunk);
   publish(chunk, Chunk::resident, word.device(), 0, word.dirty(), word.shared());
-  device_at(word.device())
-      .policy->inserted(key(*victim.range, victim.chunk),
-                        {victim.range->chunk_bytes, word.dirty(), false, Request::never});
+  tell_back(*victim.range, victim.chunk, word.device(), word.dirty());
+}
+
+// The policy hears of a chunk that is resident again, or on another device, though nobody asked for it.
+void Pager::tell_back(const RangeState& range, std::uint64_t chunk, int device, bool dirty) {
+  trace(range, chunk, device, trace_back, dirty, 0, now_ns());
+  device_at(device).policy->inserted(key(range, chunk),
+                                     {range.chunk_bytes, dirty, false, Request::never});
 }
 
 // Starts to copy chunks to their backings, their dirty marks taken off before; a `ticket` of 0 says that it is done already.
@@ -317,9 +322,7 @@ void Pager::restore(Victim& victim) {
   range.notes[victim.chunk].frame = std::exchange(victim.frame, vmm::Frame{});
   publish(chunk, Chunk::resident, victim.device, 0, victim.dirty);
   add_resident(range, victim.chunk, victim.device);
-  device_at(victim.device)
-      .policy->inserted(key(range, victim.chunk),
-                        {range.chunk_bytes, victim.dirty, false, Request::never});
+  tell_back(range, victim.chunk, victim.device, victim.dirty);
   if (!victim.discard) --range.counters.evictions;
 }
 
@@ -372,7 +375,7 @@ void Pager::leave_for_peers(std::span<Victim> victims) {
           chunk.ready = 0;
           publish(chunk, Chunk::resident, victim.to_peer, 0, word.dirty(), true);
           add_resident(range, victim.chunk, victim.to_peer);
-          to.policy->inserted(key(range, victim.chunk), {bytes, word.dirty(), false, Request::never});
+          tell_back(range, victim.chunk, to.index, word.dirty());
           ++from.moved_to_peers;
           continue;
         }

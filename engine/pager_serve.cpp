@@ -666,12 +666,16 @@ void Pager::settle(const Incoming& in, std::uint64_t pins, std::uint64_t lease, 
   in.range->notes[in.chunk].next_victim = false;
   chunk.ready = in.ready;
   add_resident(*in.range, in.chunk, in.device);
-  device_at(in.device).policy->inserted(
-      key(*in.range, in.chunk), {in.range->chunk_bytes, dirty, prefetched, Request::never});
+  Device& device = device_at(in.device);
+  const Request request{in.range->chunk_bytes, dirty, prefetched,
+                        prefetched ? Request::never : schedule_.use(key(*in.range, in.chunk))};
+  device.policy->inserted(key(*in.range, in.chunk), request);
+  if (device.shadows) show_shadows(device, key(*in.range, in.chunk), request);
   ++(prefetched ? in.range->counters.prefetched : in.range->counters.faults);
   in.range->counters.bytes_in += in.copied;
-  trace(*in.range, in.chunk, in.device, prefetched ? 4 : static_cast<std::uint8_t>(in.kind), 1, lease,
-        now_ns());
+  trace(*in.range, in.chunk, in.device,
+        prefetched ? std::uint8_t{trace_prefetch} : static_cast<std::uint8_t>(in.kind), 1, lease,
+        now_ns(), request.next_use);
   publish(chunk, Chunk::resident, in.device, pins, dirty, in.shared);
 }
 

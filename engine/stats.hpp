@@ -26,6 +26,13 @@ struct RangeStats : Traffic {
   Bytes resident = 0;
 };
 
+// What another policy would have done with the same requests, estimated from a sample.
+struct ShadowStats {
+  std::string policy;
+  std::uint64_t hits = 0;
+  std::uint64_t faults = 0;
+};
+
 struct DeviceStats {
   std::string name;
   std::string policy;
@@ -34,6 +41,7 @@ struct DeviceStats {
   Bytes resident = 0;
   Bytes pinned = 0;     // resident under a lease, or under work that one covered
   std::uint64_t moved_to_peers = 0;  // chunks that were evicted to another device
+  std::vector<ShadowStats> shadows;  // of Config::shadow
 };
 
 // Calls of the driver of one kind, and the time that they took.

@@ -9,12 +9,20 @@
 
 namespace holdall {
 
-TraceWriter::TraceWriter(const std::filesystem::path& path)
+TraceWriter::TraceWriter(const std::filesystem::path& path, const std::string& policy,
+                         std::span<const std::uint64_t> budgets)
     : path_(path), file_(std::fopen(path.c_str(), "wb")) {
   if (!file_)
     throw BackingError(
         fmt::format("cannot write the trace '{}': {}", path.string(), std::strerror(errno)));
-  if (std::fwrite(trace_magic, 8, 1, file_.get()) != 1) error_ = errno;
+  const RecordingHeader header{static_cast<std::uint32_t>(budgets.size()),
+                               static_cast<std::uint32_t>(policy.size())};
+  std::FILE* const file = file_.get();
+  if (std::fwrite(recording_magic, 8, 1, file) != 1 ||
+      std::fwrite(&header, sizeof header, 1, file) != 1 ||
+      std::fwrite(policy.data(), 1, policy.size(), file) != policy.size() ||
+      std::fwrite(budgets.data(), sizeof budgets[0], budgets.size(), file) != budgets.size())
+    error_ = errno;
 }
 
 void TraceWriter::append(TraceRecord record) {

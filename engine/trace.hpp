@@ -1,15 +1,19 @@
-// A recording of every access of a chunk, in the order in which the policy saw it: what the policy
-// lab replays. Byte by byte in docs/trace-format.md.
+// A recording of every access of a chunk, in the order in which the policy saw it, and of all else
+// that it was told and asked: what the policy lab replays and re-enacts. Byte by byte in
+// docs/trace-format.md.
 #pragma once
 
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <span>
+#include <string>
 
 namespace holdall {
 
-inline constexpr char trace_magic[] = "HOLDTRC1";
+inline constexpr char trace_magic[] = "HOLDTRC1";      // requests alone
+inline constexpr char recording_magic[] = "HOLDTRC2";  // a header, and events between the requests
 
 enum TraceKind : std::uint8_t {
   trace_read,
@@ -19,6 +23,15 @@ enum TraceKind : std::uint8_t {
   trace_prefetch,   // brought in ahead of need
   trace_hint,       // needed next at `next_use`; nothing was brought in
   trace_remove,     // its contents went
+  // Events of a recording, which say how the policy was used; no requests.
+  trace_ask,     // the policy was asked to admit it; `outcome`: 1 to write it, 2 to prefetch it
+  trace_back,    // resident again, since its eviction was called off; `outcome`: 1 if it is dirty
+  trace_held,    // may not be evicted from here on
+  trace_free,    // may be again
+  trace_victim,  // the policy's answer when asked for a victim; `outcome`: 0 if it had none
+  trace_evict,   // left to make room
+  trace_budget,  // the device's budget is now `bytes`
+  trace_told,    // the policy was told that it is needed next at `next_use`
 };
 
 struct TraceRecord {
@@ -34,11 +47,19 @@ struct TraceRecord {
 };
 static_assert(sizeof(TraceRecord) == 48);
 
-// Writes one; for one thread. Throws BackingError if the file cannot be made; a later failure shows
-// at close.
+// Behind the magic of a recording; then the policy's spec, `policy_bytes` long, and a budget of 8
+// bytes a device.
+struct RecordingHeader {
+  std::uint32_t devices = 1;
+  std::uint32_t policy_bytes = 0;
+};
+
+// Writes a recording; for one thread. Throws BackingError if the file cannot be made; a later
+// failure shows at close.
 class TraceWriter {
  public:
-  explicit TraceWriter(const std::filesystem::path& path);
+  TraceWriter(const std::filesystem::path& path, const std::string& policy,
+              std::span<const std::uint64_t> budgets);
   void append(TraceRecord record);  // its time on the steady clock; made relative here
   void
   close();  // later records are left out; throws BackingError if not all of it reached the file

@@ -112,6 +112,21 @@ std::unique_ptr<Policy> make_policy(std::string_view spec) {
   }
 }
 
+std::vector<std::string> split_policies(std::string_view list) {
+  std::vector<std::string> policies;
+  while (true) {
+    const std::size_t comma = list.find(',');
+    const std::string_view word = list.substr(0, comma);
+    const bool parameter = word.find('=') < word.find(':');
+    if (parameter && !policies.empty())
+      policies.back().append(",").append(word);
+    else
+      policies.emplace_back(word);
+    if (comma == list.npos) return policies;
+    list.remove_prefix(comma + 1);
+  }
+}
+
 bool can_name_policy(std::string_view name) {
   return !name.empty() && name.find_first_of(":=,+() \t\n") == name.npos;
 }

@@ -65,6 +65,10 @@ struct PolicyInfo {
 // "lru", "lfu:halflife=10000". Throws PolicyError. Thread-safe.
 std::unique_ptr<Policy> make_policy(std::string_view spec);
 
+// "lru,lfu:halflife=8,clock": a comma begins another policy, unless a parameter follows it, which
+// is KEY= with no colon before: "a:x=1,y=2,b:z=3" are a:x=1,y=2 and b:z=3.
+std::vector<std::string> split_policies(std::string_view list);
+
 // Is it not empty and free of colons, commas, equals signs, pluses, parentheses and spaces?
 bool can_name_policy(std::string_view name);
 

@@ -29,14 +29,16 @@ class Shadow {
     resize(capacity);
   }
 
-  // True if it misses. What is bigger than the whole memory misses and leaves it as it is.
-  bool request(Key chunk, const Request& request) {
+  // True if it misses. What is bigger than the whole memory misses and leaves it as it is. Chunks
+  // for which `may` does not hold stay; if need be it grows beyond its capacity until they may go.
+  bool request(
+      Key chunk, const Request& request, const MayEvict& may = [](Key) { return true; }) {
     if (chunks_.find(chunk) != none) {
       policy_->accessed(chunk, request);
       return false;
     }
     if (!policy_->admit(chunk, request) || request.bytes > capacity_) return true;
-    make_room(request.bytes);
+    make_room(request.bytes, may);
     policy_->inserted(chunk, request);
     chunks_.add({chunk, request.bytes});
     used_ += request.bytes;
@@ -48,7 +50,7 @@ class Shadow {
   void resize(std::uint64_t capacity) {
     capacity_ = capacity;
     policy_->resize(capacity);
-    make_room(0);
+    make_room(0, [](Key) { return true; });
   }
 
  private:
@@ -57,9 +59,9 @@ class Shadow {
     std::uint64_t bytes;
   };
 
-  void make_room(std::uint64_t bytes) {
+  void make_room(std::uint64_t bytes, const MayEvict& may) {
     while (used_ + bytes > capacity_) {
-      const std::optional<Key> victim = policy_->victim([](Key) { return true; });
+      const std::optional<Key> victim = policy_->victim(may);
       if (!victim) return;
       leave(*victim, Left::evicted);
     }

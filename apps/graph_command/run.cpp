@@ -43,10 +43,11 @@ class Answer {
   std::optional<NewFile> file_;
 };
 
-// What all runs tell, `traffic` being of the run alone.
-nlohmann::json describe(const Opened& opened, const Config& config, const Engine& engine,
-                        const Traffic& traffic) {
-  nlohmann::json j = to_json(traffic);
+// What all runs tell; the traffic since `before`, shadows since the engine began.
+nlohmann::json describe(const Opened& opened, const Config& config, Engine& engine,
+                        const Traffic& before) {
+  const Stats stats = engine.stats();
+  nlohmann::json j = to_json(static_cast<Traffic>(stats) - before);
   j["graph"] = opened.name;
   j["vertices"] = opened.vertices();
   j["edges"] = opened.edges();
@@ -55,6 +56,10 @@ nlohmann::json describe(const Opened& opened, const Config& config, const Engine
   j["driver"] = engine.driver().name();
   j["devices"] = engine.devices();
   j["memory"] = engine.memory();
+  for (const DeviceStats& device : stats.devices)
+    for (const ShadowStats& shadow : device.shadows)
+      j["shadows"].push_back(
+          {{"policy", shadow.policy}, {"hits", shadow.hits}, {"faults", shadow.faults}});
   return j;
 }
 
@@ -90,6 +95,10 @@ void print_run(const nlohmann::json& j) {
   line("bytes in", to_string(j["bytes_in"].get<Bytes>()));
   line("in place", to_string(j["bytes_in_place"].get<Bytes>()));
   line("bytes out", to_string(j["bytes_out"].get<Bytes>()));
+  for (const auto& shadow : j.value("shadows", nlohmann::json::array()))
+    line("  shadow", fmt::format("{}: {} hits, {} faults", shadow["policy"].get<std::string>(),
+                                 shadow["hits"].get<std::uint64_t>(),
+                                 shadow["faults"].get<std::uint64_t>()));
   line("link", rate(j["bytes_in"].get<Bytes>() + j["bytes_in_place"].get<Bytes>(),
                     j["seconds"].get<double>()));
   line("time", fmt::format("{:.3f} s", j["seconds"].get<double>()));
@@ -165,7 +174,7 @@ int run_algorithm(const Algorithm& algorithm, const GraphOptions& o) {
     };
     before = engine.stats();
     outcome = algorithm.run(graph, o, watch);
-    j = describe(opened, o.config, engine, static_cast<Traffic>(engine.stats()) - before);
+    j = describe(opened, o.config, engine, before);
     unsaved = close(engine);
   }
   j.update(outcome.facts);

@@ -8,6 +8,7 @@
 
 #include "apps/policy/error.hpp"
 #include "apps/policy/formats.hpp"
+#include "apps/policy/recording.hpp"
 
 namespace holdall::lab {
 
@@ -137,6 +138,8 @@ class Binary final : public Reader {
       fail(0, 0,
            fmt::format("the header is cut short: {} of {} bytes", in_->peek(1).size(),
                        layout.header));
+    recording_ = parse == own && read_header(*in_);
+    if (recording_) return;
     in_->skip(layout.header);
   }
 
@@ -152,15 +155,18 @@ class Binary final : public Reader {
         break;
       }
       for (std::size_t i = 0; i < n; ++i) {
-        const TraceRecord record = parse(bytes.data() + i * size_);
+        TraceRecord record = parse(bytes.data() + i * size_);
+        if constexpr (parse == own) {
+          check(record, i);
+          if (record.kind > trace_remove) continue;  // an event of a recording
+          if (recording_) record.next_use = ~std::uint64_t{0};  // numbered otherwise
+        }
         if (record.bytes == 0 && record.kind != trace_remove && record.kind != trace_hint)
           fail(record_ + i, in_->offset() + i * size_, "a size of zero or less");
-        if constexpr (parse == own) check(record, i);
-        records[read + i] = record;
+        records[read++] = record;
       }
       in_->skip(n * size_);
       record_ += n;
-      read += n;
     }
     return read;
   }
@@ -170,9 +176,9 @@ class Binary final : public Reader {
   // are several ranges.
   void check(const TraceRecord& record, std::size_t i) {
     const std::uint64_t at = in_->offset() + i * size_;
-    if (record.kind > trace_remove)
+    if (record.kind > trace_told)
       fail(record_ + i, at,
-           fmt::format("kind {} is unknown: the last is {}", record.kind, int{trace_remove}));
+           fmt::format("kind {} is unknown: the last is {}", record.kind, int{trace_told}));
     several_ = several_ || record.range != 0;
     wide_ = wide_ || record.chunk >> 40 != 0;
     if ((several_ && wide_) || record.range >> 24 != 0)
@@ -184,6 +190,7 @@ class Binary final : public Reader {
 
   const std::size_t size_;
   std::uint64_t record_ = 0;
+  bool recording_ = false;
   bool several_ = false, wide_ = false;
 };
 
@@ -215,7 +222,7 @@ bool plausible(std::string_view bytes, const Layout& layout) {
 }  // namespace
 
 std::optional<std::string> detect_binary(std::string_view begin) {
-  if (begin.starts_with(trace_magic)) return "holdall";
+  if (begin.starts_with(trace_magic) || begin.starts_with(recording_magic)) return "holdall";
   if (begin.size() >= 16 && at<std::uint64_t>(begin.data(), 0) == lcs_magic) {
     const auto version = at<std::uint64_t>(begin.data(), lcs_version_at);
     if (version < 1 || version > 8)

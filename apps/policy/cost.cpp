@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -18,7 +19,27 @@ double Cost::seconds(const Counts& counts) const {
   return std::max(link, driver) + (1 - overlap) * std::min(link, driver);
 }
 
-Cost read_cost(const std::string& path) {
+namespace {
+
+// Of the costs that the doctor measured, those of the size nearest to `chunk`.
+nlohmann::json nearest(const nlohmann::json& costs, std::uint64_t chunk) {
+  nlohmann::json best;
+  double least = 1e300;
+  for (const auto& cost : costs) {
+    if (!cost.is_object() || !cost.contains("chunk_seconds") || !cost["bytes"].is_number())
+      continue;
+    const double apart =
+        std::abs(std::log2(cost["bytes"].get<double>() / static_cast<double>(chunk)));
+    if (apart >= least) continue;
+    least = apart;
+    best = cost;
+  }
+  return best;
+}
+
+}  // namespace
+
+Cost read_cost(const std::string& path, std::uint64_t chunk) {
   std::ifstream file(path);
   if (!file) throw LabError(fmt::format("{}: cannot be opened", path));
   nlohmann::json json;
@@ -34,6 +55,8 @@ Cost read_cost(const std::string& path) {
       if (device.is_object() && device.contains("link_in")) {
         for (const char* const key : {"link_in", "link_out", "link_both"})
           if (device.contains(key)) json[key] = device[key];
+        const auto cost = nearest(device.value("chunk_costs", nlohmann::json::array()), chunk);
+        if (cost.is_object()) json["chunk_seconds"] = cost["chunk_seconds"];
         break;
       }
   Cost cost;

@@ -21,9 +21,9 @@ struct Cost {
   double seconds(const Counts& counts) const;
 };
 
-// From the JSON of `holdall doctor --json` (the link of its first device that has one), or an
-// object with the keys link_in, link_out, link_both, chunk_seconds, overlap; what is missing keeps
-// its default. Throws LabError.
-Cost read_cost(const std::string& path);
+// From the JSON of `holdall doctor --json` (its first device with a link; of the driver's costs, those
+// of the size nearest to `chunk`), or an object with the keys link_in, link_out, link_both,
+// chunk_seconds, overlap; what is missing keeps its default. Throws LabError.
+Cost read_cost(const std::string& path, std::uint64_t chunk = std::uint64_t{8} << 20);
 
 }  // namespace holdall::lab

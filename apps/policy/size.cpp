@@ -56,19 +56,4 @@ std::vector<Size> parse_sizes(std::string_view list) {
   }
 }
 
-std::vector<std::string> split_policies(std::string_view list) {
-  std::vector<std::string> policies;
-  while (true) {
-    const std::size_t comma = list.find(',');
-    const std::string_view word = list.substr(0, comma);
-    const bool parameter = word.find('=') < word.find(':');
-    if (parameter && !policies.empty())
-      policies.back() += "," + std::string(word);
-    else
-      policies.emplace_back(word);
-    if (comma == list.npos) return policies;
-    list.remove_prefix(comma + 1);
-  }
-}
-
 }  // namespace holdall::lab

@@ -1,4 +1,4 @@
-// Lists on a command line: sizes of memory and policies.
+// Lists of sizes of memory on a command line.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,5 @@ struct Size {
 // Throws std::invalid_argument naming the text and the forms.
 Size parse_size(std::string_view text);
 std::vector<Size> parse_sizes(std::string_view list);  // by commas
-
-// "lru,lfu:halflife=8,clock": a comma begins another policy, unless a parameter follows it, which
-// is KEY= with no colon before: "a:x=1,y=2,b:z=3" are a:x=1,y=2 and b:z=3.
-std::vector<std::string> split_policies(std::string_view list);
 
 }  // namespace holdall::lab

@@ -43,6 +43,20 @@ TEST_F(Lab, StreamingAndHoldingCountTheSame) {
   EXPECT_GT(streamed[0]["write_backs"], 0);
 }
 
+TEST_F(Lab, ARecordingIsReenacted) {
+  works("graph pagerank kron:16 --driver host --chunk 2MiB --memory 16MiB --policy lirs --trace " +
+        path("run"));
+  const auto run = works("policy replay " + path("run") + " --live --json").json();
+  EXPECT_EQ(run["policy"], "lirs");
+  EXPECT_EQ(run["memory"], 16 << 20);
+  EXPECT_GT(run["victims"], 0);
+  EXPECT_EQ(run["agreed"], run["victims"]);
+  const auto others = works("policy replay " + path("run") + " --live --policy lru,mru --json");
+  EXPECT_EQ(others.json().size(), 2u);
+  refused("policy replay " + trace("loop --requests 10 --chunks 3") + " --live", 1,
+          {"no recording", "--trace"});
+}
+
 TEST_F(Lab, CsvHasARowARun) {
   const std::string out =
       works("policy replay " + trace("loop --requests 100 --chunks 10") + " --size 5,10 --csv").out;

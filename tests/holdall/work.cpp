@@ -118,9 +118,10 @@ TEST_F(Work, output_has_a_line_a_vertex) {
 TEST_F(Work, trace_and_timeline_files_appear) {
   works(small("pagerank kron:12 --trace " + path("trace") + " --timeline " + path("timeline")));
   const std::string trace = contents(path("trace"));
-  EXPECT_TRUE(trace.starts_with("HOLDTRC1"));
-  EXPECT_GT(trace.size(), 8u);
-  EXPECT_EQ((trace.size() - 8) % 48, 0u);
+  EXPECT_TRUE(trace.starts_with("HOLDTRC2"));
+  constexpr std::size_t header = 16 + 3 + 8;  // of one device under "lru"
+  EXPECT_GT(trace.size(), header);
+  EXPECT_EQ((trace.size() - header) % 48, 0u);
   const auto events = nlohmann::json::parse(contents(path("timeline")));
   ASSERT_TRUE(events.is_array());
   EXPECT_GT(events.size(), 0u);

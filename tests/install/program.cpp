@@ -1,13 +1,18 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <string>
 
 #include "engine/engine.hpp"
 #include "engine/vmm/host.hpp"
+#include "policies/plugin.hpp"
 
-int main() {
+// program PLUGIN: pages with the policy of a plug-in.
+int main(int argc, char** argv) {
   using namespace holdall;
-  Engine engine({.memory = 16_MiB, .policy = "lru", .driver = "host", .chunk = 2_MiB});
+  if (argc != 2) return 2;
+  const std::string policy = load_plugin(argv[1]).front();
+  Engine engine({.memory = 16_MiB, .policy = policy, .driver = "host", .chunk = 2_MiB});
   auto numbers = engine.reserve<std::uint32_t>(16 << 20, {.name = "numbers"});
   const Stream stream = engine.stream();
   const std::uint64_t step = numbers.size() / 8;

@@ -164,6 +164,10 @@ TEST(Costs, AreReadFromTheDoctor) {
   EXPECT_EQ(cost.both, 7e10);
   EXPECT_EQ(cost.overlap, 0.5);
   EXPECT_EQ(cost.chunk_seconds, Cost{}.chunk_seconds);
+  const TemporaryFile sizes(R"({"devices":[{"link_in":5e10,"chunk_costs":[
+      {"bytes":2097152,"chunk_seconds":1e-6},{"bytes":67108864,"chunk_seconds":2e-6}]}]})");
+  EXPECT_EQ(read_cost(sizes.path(), 4 << 20).chunk_seconds, 1e-6);
+  EXPECT_EQ(read_cost(sizes.path(), 32 << 20).chunk_seconds, 2e-6);
   for (const char* const bad :
        {"", "[]", "{}", R"({"link_in":0})", R"({"overlap":2})", R"({"link_in":"x"})"})
     EXPECT_THROW((void)read_cost(TemporaryFile(bad).path()), LabError) << bad;
