@@ -60,7 +60,7 @@ struct Csr {
   const Adjacency& in() const { return directed ? transposed : out; }
 };
 
-// The transpose of `out`, in parallel. Memory: the result.
+// The transpose of `out`, weights too, in parallel. Memory: the result.
 Adjacency transpose(const Adjacency& out);
 
 // What `info` tells of a graph.

@@ -29,11 +29,12 @@ class GeneratedEdges final : public EdgeSource {
       : generator_(generator), drawing_(drawing_of(generator)) {}
   std::uint64_t vertices() const override { return generator_.vertices(); }
   std::uint64_t blocks() const override { return (generator_.edges() + block - 1) / block; }
-  std::span<const Edge> read(std::uint64_t index, std::vector<Edge>& scratch) const override {
+  EdgeBlock read(std::uint64_t index, EdgeScratch& scratch) const override {
     const std::uint64_t first = index * block;
-    scratch.resize(std::min(block, generator_.edges() - first));
-    for (std::uint64_t i = 0; i < scratch.size(); ++i) scratch[i] = edge_of(drawing_, first + i);
-    return scratch;
+    scratch.edges.resize(std::min(block, generator_.edges() - first));
+    for (std::uint64_t i = 0; i < scratch.edges.size(); ++i)
+      scratch.edges[i] = edge_of(drawing_, first + i);
+    return {scratch.edges, {}};
   }
 
  private:
