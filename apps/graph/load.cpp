@@ -12,6 +12,7 @@
 #include "apps/graph/binary_edges.hpp"
 #include "apps/graph/compact.hpp"
 #include "apps/graph/error.hpp"
+#include "apps/graph/external.hpp"
 #include "apps/graph/foreign.hpp"
 #include "apps/graph/pieces.hpp"
 #include "apps/graph/readers.hpp"
@@ -94,14 +95,15 @@ BinaryGraph binary_of(const std::shared_ptr<const File>& file, const GraphFile& 
   return binary;
 }
 
-Csr load_binary(BinaryGraph graph, const LoadOptions& options, LoadReport& report) {
+Csr load_binary(BinaryGraph graph, const LoadOptions& options, LoadReport& report,
+                Array<Vertex> ids = {}) {
   const Bytes memory = options.memory != 0 ? options.memory : available_memory();
   const bool undirected = graph.undirected;
   const std::shared_ptr<const File> files[] = {graph.offsets.file, graph.neighbours.file,
                                                graph.weights ? graph.weights->file : nullptr};
   report.edges_read = graph.edges;
   const BinaryEdges edges(std::move(graph), !options.unweighted, memory);
-  Csr csr = build_loaded(edges, options, undirected);
+  Csr csr = build_loaded(edges, options, undirected, std::move(ids));
   for (const auto& file : files)
     if (file) file->check_unchanged();
   return csr;
@@ -115,28 +117,38 @@ void trace_back(Array<Vertex>& ids, const Array<Vertex>& before) {
 
 }  // namespace
 
-Csr build_loaded(const EdgeSource& source, const LoadOptions& options, bool undirected) {
+Csr build_loaded(const EdgeSource& source, const LoadOptions& options, bool undirected,
+                 Array<Vertex> ids_before) {
+  const Bytes memory = options.memory != 0 ? options.memory : available_memory();
+  const bool sorts = !options.sorted_to.empty();
   const BuildOptions build{.symmetrize = options.symmetrize || undirected,
                            .deduplicate = options.deduplicate,
                            .remove_self_loops = options.remove_self_loops,
-                           .memory = options.memory,
+                           // Sources keep up to a quarter beside what is sorted.
+                           .memory = sorts ? memory - memory / 4 : options.memory,
                            .progress = options.progress};
-  const Bytes memory = options.memory != 0 ? options.memory : available_memory();
-  const auto build_relabelled = [&](const EdgeSource& edges) {
-    if (options.relabel == LoadOptions::Relabel::none) return build_csr(edges, build);
-    DegreeEdges relabelled(edges, memory);
-    Csr csr = build_csr(relabelled, build);
-    csr.original_ids = relabelled.take_original_ids();
+  // `ids`: those that the vertices of `edges` had.
+  const auto finish = [&](const EdgeSource& edges, Array<Vertex> ids) {
+    if (sorts) {
+      build_hold(edges, build, options.sorted_to, ids);
+      return Csr();
+    }
+    Csr csr = build_csr(edges, build);
+    csr.original_ids = std::move(ids);
     return csr;
   };
-  if (!options.compact) return build_relabelled(source);
+  const auto relabelled = [&](const EdgeSource& edges, Array<Vertex> ids) {
+    if (options.relabel == LoadOptions::Relabel::none) return finish(edges, std::move(ids));
+    DegreeEdges by_degree(edges, memory);
+    Array<Vertex> order = by_degree.take_original_ids();
+    trace_back(order, ids);
+    return finish(by_degree, std::move(order));
+  };
+  if (!options.compact) return relabelled(source, std::move(ids_before));
   const CompactEdges compact(source, memory);
-  Csr csr = build_relabelled(compact);
-  if (csr.original_ids.empty())
-    csr.original_ids = compact.original_ids();
-  else
-    trace_back(csr.original_ids, compact.original_ids());
-  return csr;
+  Array<Vertex> ids = compact.original_ids();
+  trace_back(ids, ids_before);
+  return relabelled(compact, std::move(ids));
 }
 
 Csr load_graph(const std::filesystem::path& path, const LoadOptions& options, LoadReport* report) {
@@ -171,20 +183,14 @@ Csr load_graph(const std::filesystem::path& path, const LoadOptions& options, Lo
   }
   const bool as_it_is = !(options.symmetrize && graph.directed) && !options.deduplicate &&
                         !options.remove_self_loops && !options.compact &&
-                        options.relabel == LoadOptions::Relabel::none;
+                        options.relabel == LoadOptions::Relabel::none && options.sorted_to.empty();
   if (as_it_is) {
     told.edges_read = graph.edges;
     return load_in_place(*file, graph, options);
   }
-  Csr csr = load_binary(binary_of(file, graph), options, told);
-  if (graph.original_ids.count > 0) {
-    Array<Vertex> before = load_values(*file, graph.original_ids, most_vertices);
-    if (csr.original_ids.empty())
-      csr.original_ids = std::move(before);
-    else
-      trace_back(csr.original_ids, before);
-  }
-  return csr;
+  Array<Vertex> ids;
+  if (graph.original_ids.count > 0) ids = load_values(*file, graph.original_ids, most_vertices);
+  return load_binary(binary_of(file, graph), options, told, std::move(ids));
 }
 
 }  // namespace holdall::graph

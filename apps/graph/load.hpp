@@ -33,6 +33,9 @@ struct LoadOptions {
     present,
   } header = Header::automatic;
   Bytes memory = 0;  // as in BuildOptions
+  // Where set, the graph goes to this .hold file and what load_graph() returns is empty. It is
+  // sorted on disk, so that `memory` need not hold it (external.hpp).
+  std::filesystem::path sorted_to = {};
   Progress progress = {};
 };
 

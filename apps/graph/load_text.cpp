@@ -80,7 +80,8 @@ Csr load_text(const File& file, const LoadOptions& options, LoadReport& report) 
   };
   const TextRules rules{.weights = weighted ? TextRules::Column::any : TextRules::Column::ignored};
   if (weighted && preamble.columns == 2 && preamble.columns_below >= 3 &&
-      options.header != LoadOptions::Header::none && preamble.first[1]) {
+      options.header != LoadOptions::Header::none && preamble.first[0].value_or(0) > 0 &&
+      preamble.first[1].value_or(0) > 0) {
     TextEdges edges(file, preamble.below, rules, memory / 4);
     if (header_above_weights(preamble, edges)) {
       edges.set_vertices(std::max<std::uint64_t>(*preamble.first[0], edges.vertices()));

@@ -32,7 +32,9 @@ GraphFile open_serialized(const File& file);
 
 GraphFile open_hold(const File& file);
 
-// Builds from `source` as the options say; `undirected`: the file says so.
-Csr build_loaded(const EdgeSource& source, const LoadOptions& options, bool undirected);
+// Builds from `source` as the options say; `undirected`: the file says so; `ids`: those that its
+// vertices had before the file was written, if any.
+Csr build_loaded(const EdgeSource& source, const LoadOptions& options, bool undirected,
+                 Array<Vertex> ids = {});
 
 }  // namespace holdall::graph
