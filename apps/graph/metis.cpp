@@ -81,7 +81,7 @@ std::uint64_t hash(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
 
 bool is_metis(std::string_view head, bool whole, bool named) {
   const auto header = header_of(head);
-  if (!header || header->vertices == 0) return false;
+  if (!header || header->vertices == 0) return header && named;
   std::uint64_t lists = 0, numbers = 0;
   std::size_t least = std::numeric_limits<std::size_t>::max(), greatest = 0;
   bool good = true;

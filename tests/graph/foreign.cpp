@@ -232,7 +232,7 @@ TEST(Foreign, what_is_wrong_is_named) {
       {"g.graph", "3 2 10 2\n1 1 2 3\n1 1 1\n1\n", "line 4", "2 come before"},
       {"g.graph", "0 0\n\n", "line 1", "no vertices"},
       // Galois
-      {"g.gr", without(galois_1, 1), "byte 84", "should have 84 bytes, and has 83"},
+      {"g.gr", without(galois_1, 1), "byte 83", "should have 84 bytes, and has 83"},
       {"g.gr", galois_2 + "x", "byte 93", "should have"},
       {"g.gr", with(galois_1, 16, 0), "byte 84", "0 vertices"},
       {"g.gr", with(galois_1, 40, 0), "byte 40", "offset 1 is 0, less than"},
@@ -251,7 +251,7 @@ TEST(Foreign, what_is_wrong_is_named) {
       {"g.bwcsr", with(bwcsr, 32, 0xffffffff), "byte 32", "the bits 0xffffffff are no weight"},
       // GAP with weights
       {"g.wsg", without(wsg, 8), "byte", "should have"},
-      {"g.wsg", with(wsg, 25, 2), "byte 25", "offset 1 is 2"},
+      {"g.wsg", with(wsg, 25, 9), "byte 25", "offset 1 is 9"},
       {"g.wsg", with(wsg, 49, 9), "byte 49", "the neighbour 9 is outside"},
   };
   for (const Bad& bad : all) {
@@ -265,7 +265,7 @@ TEST(Foreign, what_is_wrong_is_named) {
 
 // Counts past 2^32, in a file that is all hole.
 TEST(Foreign, more_than_2_to_the_32_vertices_are_refused_with_the_limit) {
-  const TemporaryFile file("g.gr", Bytestring().u64({2, 0, (1ull << 32) + 1, 0}));
+  const TemporaryFile file("g.gr", std::string(Bytestring().u64({2, 0, (1ull << 32) + 1, 0})));
   std::filesystem::resize_file(file.path(), 32 + ((1ull << 32) + 1) * 8);
   const std::string message = complaint([&] { (void)load_graph(file.path()); });
   expect_says(message, "byte 16: 4294967297 vertices; at most 4294967296");
@@ -274,7 +274,8 @@ TEST(Foreign, more_than_2_to_the_32_vertices_are_refused_with_the_limit) {
 // Edges past 2^31 and 2^32: offsets into the file must not wrap.
 TEST(Foreign, edges_past_2_to_the_32_are_read_from_the_right_bytes) {
   for (const std::uint64_t many : {(1ull << 31) + 5, (1ull << 32) + 5}) {
-    const TemporaryFile path("g.gr", Bytestring().u64({2, 4, 2, many}).u64({many - 2, many}));
+    const TemporaryFile path("g.gr",
+                             std::string(Bytestring().u64({2, 4, 2, many}).u64({many - 2, many})));
     const Bytes neighbours = 32 + 16, weights = neighbours + many * 8;
     std::filesystem::resize_file(path.path(), weights + many * 4);
     const int handle = ::open(path.path().c_str(), O_WRONLY);
