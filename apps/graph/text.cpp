@@ -94,7 +94,9 @@ std::uint32_t NumberParser::real(const char* word, Weights& kind) {
   if (error == std::errc::invalid_argument || rest != at)
     fault(word, fmt::format("'{}' is no weight; expected a number from 0 on", shown(word)));
   if (value < 0)
-    fault(word, fmt::format("the weight {} is negative; expected a number from 0 on", shown(word)));
+    fault(word, fmt::format("the weight {} is negative; expected a number from 0 on (or pass over "
+                            "weights: --unweighted)",
+                            shown(word)));
   if (error != std::errc() || !(value <= std::numeric_limits<float>::max()))
     fault(word, fmt::format("the weight {} is out of range; expected 0 to 3.4e38", shown(word)));
   return std::bit_cast<std::uint32_t>(static_cast<float>(std::abs(value)));  // no -0
