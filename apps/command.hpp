@@ -12,6 +12,7 @@
 
 #include "engine/config.hpp"
 #include "engine/stats.hpp"
+#include "engine/vmm/driver.hpp"
 
 namespace holdall::apps {
 
@@ -36,6 +37,16 @@ CLI::Option* add_count(CLI::App& command, const std::string& name, std::uint64_t
 
 // The counters under the names that every --json has.
 nlohmann::json to_json(const Traffic& traffic);
+
+// Bytes a second that copies from pinned host memory to a device reach, measured now: a second or
+// so. Throws what the driver throws.
+double measured_link(vmm::Driver& driver, int device);
+
+// Runs a Python script that is installed with the program, or lies in `folder` of its source tree;
+// the environment variable `named` may name another. Answers its exit status. Throws
+// std::runtime_error where it or Python is not to be found.
+int run_script(const std::string& script, const std::string& folder, const char* named,
+               const std::vector<std::string>& arguments);
 
 // "holdall: note: ..." on standard error.
 void note(const std::string& text);

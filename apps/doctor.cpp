@@ -218,6 +218,10 @@ void run(bool json) {
 
 }  // namespace
 
+double measured_link(vmm::Driver& driver, int device) {
+  return Link(driver, device).rate(true, false);
+}
+
 void add_doctor(CLI::App& app, int& status) {
   CLI::App* const command =
       app.add_subcommand("doctor", "what this machine has and what Holdall will use");

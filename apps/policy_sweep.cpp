@@ -1,9 +1,6 @@
 // holdall policy sweep and report: traces x policies x sizes, and what came of it.
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <tbb/global_control.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -90,35 +87,11 @@ void sweep(const LabOptions& options, const std::string& output) {
   fmt::print("{} cells run, {} were there already: {}\n", ran, skipped, output);
 }
 
-// The drawing is a Python script installed with the program: beside the source tree's program it is
-// in bench/.
-std::string report_script() {
-  if (const char* const named = std::getenv("HOLDALL_REPORT")) return named;
-  std::error_code error;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
-  for (const char* const place : {"../share/holdall/report.py", "../../apps/policy/report.py"}) {
-    const auto script = program.parent_path() / place;
-    if (std::filesystem::exists(script)) return script.lexically_normal().string();
-  }
-  throw lab::LabError(
-      "report.py is not where this program was installed to; name it with HOLDALL_REPORT=FILE");
-}
-
 int report(const std::string& table, const std::string& output, const std::string& heat) {
   (void)lab::read_results(table);  // says what is wrong with it
-  std::vector<std::string> words{"python3", report_script(), table, output};
+  std::vector<std::string> words{table, output};
   if (!heat.empty()) words.push_back(heat);
-  std::vector<char*> raw;
-  for (std::string& word : words) raw.push_back(word.data());
-  raw.push_back(nullptr);
-  pid_t child = 0;
-  if (posix_spawnp(&child, "python3", nullptr, nullptr, raw.data(), environ) != 0)
-    throw lab::LabError(
-        "python3 cannot be run: reports need it, and matplotlib: apt-get install "
-        "python3-matplotlib");
-  int status = 0;
-  if (::waitpid(child, &status, 0) != child || !WIFEXITED(status)) return failed;
-  if (WEXITSTATUS(status) != 0) return failed;
+  if (run_script("report.py", "apps/policy", "HOLDALL_REPORT", words) != 0) return failed;
   fmt::print("{}\n", output);
   return 0;
 }

@@ -14,7 +14,7 @@ using Progress = std::function<void(std::uint64_t done, std::uint64_t whole)>;
 
 struct BuildOptions {
   bool symmetrize = false;         // an undirected graph: each edge counts both ways
-  bool deduplicate = false;        // keep one of equal edges
+  bool deduplicate = false;        // keep one of equal edges, that of the least weight
   bool remove_self_loops = false;  // drop edges from a vertex to itself
   // The most memory that the graph may take, while it is built too; 0: what the machine has free.
   Bytes memory = 0;
@@ -23,7 +23,8 @@ struct BuildOptions {
 
 // Reads `source` twice (degrees, then neighbours) and sorts each list, in parallel. The result does
 // not depend on the number of threads. Memory: the graph as it is before duplicates go, once, and
-// 8 bytes a vertex; a directed graph's transpose comes after that.
+// 8 bytes a vertex; with weights also 8 bytes an edge of the longest list. A directed graph's
+// transpose comes after that.
 // Throws GraphError where that exceeds `options.memory`, or there are no vertices.
 Csr build_csr(const EdgeSource& source, const BuildOptions& options = {});
 

@@ -21,7 +21,7 @@ CompactEdges::CompactEdges(const EdgeSource& source, Bytes memory) : source_(sou
         source.vertices() - 1, holdall::to_string(16 * words), holdall::to_string(memory)));
   occurs_ = Array<std::uint64_t>::zeros(words);
   before_ = Array<std::uint64_t>::uninitialized(words);
-  tbb::enumerable_thread_specific<std::vector<Edge>> scratch;
+  tbb::enumerable_thread_specific<EdgeScratch> scratch;
   const auto mark = [&](Vertex id) {
     const std::atomic_ref word(occurs_[id / 64]);
     const std::uint64_t bit = std::uint64_t{1} << id % 64;
@@ -29,7 +29,7 @@ CompactEdges::CompactEdges(const EdgeSource& source, Bytes memory) : source_(sou
       word.fetch_or(bit, std::memory_order_relaxed);
   };
   tbb::parallel_for(std::uint64_t{0}, source.blocks(), [&](std::uint64_t block) {
-    for (const auto [from, to] : source.read(block, scratch.local())) mark(from), mark(to);
+    for (const auto [from, to] : source.read(block, scratch.local()).edges) mark(from), mark(to);
   });
   for (std::uint64_t i = 0; i < occurs_.size(); ++i)
     before_[i] = static_cast<std::uint64_t>(std::popcount(occurs_[i]));
@@ -46,13 +46,14 @@ Vertex CompactEdges::rank(Vertex id) const {
                              static_cast<std::uint64_t>(std::popcount(word & below)));
 }
 
-std::span<const Edge> CompactEdges::read(std::uint64_t block, std::vector<Edge>& scratch) const {
-  const std::span<const Edge> edges = source_.read(block, scratch);
-  if (edges.data() < scratch.data() || edges.data() >= scratch.data() + scratch.size())
-    scratch.resize(edges.size());
+EdgeBlock CompactEdges::read(std::uint64_t block, EdgeScratch& scratch) const {
+  const auto [edges, weights] = source_.read(block, scratch);
+  std::vector<Edge>& ranked = scratch.edges;
+  if (edges.data() < ranked.data() || edges.data() >= ranked.data() + ranked.size())
+    ranked.resize(edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i)
-    scratch[i] = {rank(edges[i].from), rank(edges[i].to)};
-  return std::span(scratch).first(edges.size());
+    ranked[i] = {rank(edges[i].from), rank(edges[i].to)};
+  return {std::span(ranked).first(edges.size()), weights};
 }
 
 Array<Vertex> CompactEdges::original_ids() const {

@@ -14,7 +14,8 @@ class CompactEdges final : public EdgeSource {
 
   std::uint64_t vertices() const override { return vertices_; }
   std::uint64_t blocks() const override { return source_.blocks(); }
-  std::span<const Edge> read(std::uint64_t block, std::vector<Edge>& scratch) const override;
+  Weights weights() const override { return source_.weights(); }
+  EdgeBlock read(std::uint64_t block, EdgeScratch& scratch) const override;
 
   // The id that each vertex had.
   Array<Vertex> original_ids() const;

@@ -32,11 +32,15 @@ Adjacency transpose(const Adjacency& out) {
 
   // 3. place; offsets[v + 1] ends where the list of v + 1 starts
   in.neighbours = Array<Vertex>::uninitialized(edges);
+  in.weights = Array<std::uint32_t>::uninitialized(out.weights.size());
   tbb::parallel_for(Range(0, vertices, 256), [&](const Range& range) {
     for (std::uint64_t v = range.begin(); v < range.end(); ++v)
-      for (const Vertex to : out.of(v))
-        in.neighbours[std::atomic_ref(in.offsets[to + std::uint64_t{1}])
-                          .fetch_add(1, std::memory_order_relaxed)] = static_cast<Vertex>(v);
+      for (std::uint64_t e = out.offsets[v]; e < out.offsets[v + 1]; ++e) {
+        const std::uint64_t at = std::atomic_ref(in.offsets[out.neighbours[e] + std::uint64_t{1}])
+                                     .fetch_add(1, std::memory_order_relaxed);
+        in.neighbours[at] = static_cast<Vertex>(v);
+        if (!out.weights.empty()) in.weights[at] = out.weights[e];
+      }
   });
 
   // 4. the order of placing was up to the threads

@@ -41,6 +41,9 @@ struct Adjacency {
 };
 
 enum class Weights : std::uint32_t { none, int32, float32 };
+constexpr const char* to_string(Weights weights) {
+  return weights == Weights::none ? "none" : weights == Weights::int32 ? "int32" : "float32";
+}
 
 // The bits of a weight that is one, a number that is not negative, are below this.
 constexpr std::uint32_t weights_below(Weights weights) {
@@ -60,7 +63,7 @@ struct Csr {
   const Adjacency& in() const { return directed ? transposed : out; }
 };
 
-// The transpose of `out`, in parallel. Memory: the result.
+// The transpose of `out`, weights too, in parallel. Memory: the result.
 Adjacency transpose(const Adjacency& out);
 
 // What `info` tells of a graph.

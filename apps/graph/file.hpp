@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <utility>
 
 #include "apps/graph/graph_file.hpp"
 #include "engine/vmm/bytes.hpp"
@@ -15,13 +16,18 @@ namespace holdall::graph {
 class File {
  public:
   // Throws GraphError: missing, a directory or pipe, not readable.
-  explicit File(std::filesystem::path path);
+  explicit File(std::filesystem::path path) : File(std::move(path), Packed::as_it_is) {}
+  // `unpacked`: what is packed by gzip, zstd or xz is unpacked into a temporary file without a
+  // name, which takes the room of the contents where temporary files go ($TMPDIR). Offsets count
+  // there.
+  enum class Packed { as_it_is, unpacked };
+  File(std::filesystem::path path, Packed packed);
   File(const File&) = delete;
   File& operator=(const File&) = delete;
   ~File();
 
   const std::filesystem::path& path() const { return path_; }
-  Bytes bytes() const { return bytes_; }                     // when opened
+  Bytes bytes() const { return bytes_; }                     // when opened; unpacked
   std::int64_t modified_ns() const { return modified_ns_; }  // when opened
 
   // Up to `bytes` from `offset`; fewer only at the end of the file.
@@ -34,9 +40,13 @@ class File {
   void check_unchanged() const;
 
  private:
+  void unpack();
+
   std::filesystem::path path_;
   int handle_ = -1;
+  int contents_ = -1;  // what is read: `handle_`, or the temporary file
   Bytes bytes_ = 0;
+  Bytes file_bytes_ = 0;
   std::int64_t modified_ns_ = 0;
 };
 

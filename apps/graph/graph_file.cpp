@@ -9,14 +9,19 @@
 #include <cctype>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "apps/graph/dimacs.hpp"
 #include "apps/graph/error.hpp"
+#include "apps/graph/foreign.hpp"
 #include "apps/graph/hold.hpp"
+#include "apps/graph/metis.hpp"
 #include "apps/graph/pieces.hpp"
 #include "apps/graph/readers.hpp"
+#include "apps/packed/unpack.hpp"
 
 namespace holdall::graph {
 
@@ -39,12 +44,7 @@ struct Stranger {
   std::string_view remedy;
 };
 constexpr Stranger strangers[] = {
-    {"\x1f\x8b", "is packed by gzip", "unpack it first: gunzip"},
-    {"\x28\xb5\x2f\xfd", "is packed by zstd", "unpack it first: unzstd"},
     {"BZh", "is packed by bzip2", "unpack it first: bunzip2"},
-    {"\xfd"
-     "7zXZ",
-     "is packed by xz", "unpack it first: unxz"},
     {"PK\x03\x04", "is a zip archive", "unpack it first: unzip"},
     {"\xff\xfe", "is text of 16 bits a character", "save it as UTF-8"},
     {"\xfe\xff", "is text of 16 bits a character", "save it as UTF-8"},
@@ -81,30 +81,94 @@ std::string_view to_string(Format format) {
       return "edge list";
     case Format::matrix_market:
       return "Matrix Market";
+    case Format::dimacs:
+      return "DIMACS .gr";
+    case Format::metis:
+      return "METIS .graph";
     case Format::serialized:
       return "GAP .sg";
+    case Format::weighted_serialized:
+      return "GAP .wsg";
+    case Format::galois:
+      return "Galois .gr";
+    case Format::subway:
+      return "Subway .bcsr";
+    case Format::emogi:
+      return "EMOGI .bel";
+    case Format::packed:
+      return "packed";
     case Format::hold:
       return ".hold";
   }
   return "unknown";
 }
 
-GraphFile open_graph(const std::filesystem::path& path) {
-  const File file(path);
-  if (file.bytes() == 0) throw GraphError(path, {}, "the file is empty; expected a graph");
-  std::string head(std::min(file.bytes(), Bytes{4096}), '\0');
-  file.read(0, head.data(), head.size());
+namespace {
 
+bool is_serialized(const File& file) {
+  unsigned char header[17];
+  std::uint64_t edges = 0, vertices = 0;
+  if (file.read_some(0, header, sizeof(header)) < sizeof(header) || header[0] > 1) return false;
+  std::memcpy(&edges, header + 1, 8);
+  std::memcpy(&vertices, header + 9, 8);
+  if (edges > file.bytes() || vertices == 0 || vertices > file.bytes()) return false;
+  return 17 + ((vertices + 1) * 8 + edges * 4) * (header[0] + 1) == file.bytes();
+}
+
+}  // namespace
+
+GraphFile open_graph(const std::filesystem::path& path) {
+  GraphFile graph = describe(std::make_shared<const File>(file_of(path)));
+  graph.path = path;
+  return graph;
+}
+
+GraphFile describe(const std::shared_ptr<const File>& shared) {
+  const File& file = *shared;
+  if (file.bytes() == 0) throw GraphError(file.path(), {}, "the file is empty; expected a graph");
+  constexpr Bytes most = Bytes{64} << 10;
+  std::string text(std::min(file.bytes(), most), '\0');
+  file.read(0, text.data(), text.size());
+  const std::string_view head = std::string_view(text).substr(0, 4096);
+  const bool whole = file.bytes() <= most;
+
+  // 1. by a mark at the start
   const std::string_view magic(reinterpret_cast<const char*>(hold_magic.data()), hold_magic.size());
   if (head.starts_with(magic)) return open_hold(file);
+  if (packed::is_packed(head)) return described(file, Format::packed);
   for (const Stranger& stranger : strangers)
     if (head.starts_with(stranger.mark))
-      throw GraphError(path, {}, stranger.problem, stranger.remedy);
+      throw GraphError(file.path(), {}, stranger.problem, stranger.remedy);
   if (starts_with(head, "%%MatrixMarket")) return described(file, Format::matrix_market);
-  if (is_text(head)) return described(file, Format::text);
+
+  // 2. text, by what its lines are like
+  const std::string ending = file.path().extension().string();
+  if (is_text(head)) {
+    if (is_dimacs(text)) return described(file, Format::dimacs);
+    if (is_metis(text, whole, ending == ".graph")) return described(file, Format::metis);
+    return described(file, Format::text);
+  }
+
+  // 3. by whether the counts at the start add up to the length
+  if (is_serialized(file)) return open_serialized(file);
+  const auto with_counts = [&](Format format, const BinaryGraph& binary) {
+    GraphFile graph = described(file, format);
+    graph.vertices = binary.vertices;
+    graph.edges = binary.edges;
+    return graph;
+  };
+  if (ending == ".col" || ending == ".dst" || ending == ".val")
+    if (const auto graph = open_emogi(file.path())) return with_counts(Format::emogi, *graph);
+  if (const auto graph = open_galois(shared)) return with_counts(Format::galois, *graph);
+  if (const auto graph = open_weighted_serialized(shared))
+    return with_counts(Format::weighted_serialized, *graph);
+  if (const auto graph = open_subway(shared)) return with_counts(Format::subway, *graph);
+  refuse_cut(file);
   if (head[0] == 0 || head[0] == 1) return open_serialized(file);
-  throw GraphError(path, Byte{0},
-                   "is of no known kind; expected edge-list text, Matrix Market, GAP .sg or .hold");
+  throw GraphError(
+      file.path(), Byte{0},
+      "is of no known kind; expected edge-list text, Matrix Market, DIMACS, METIS, GAP "
+      ".sg or .wsg, Galois .gr, Subway .bcsr, EMOGI .bel or .hold");
 }
 
 GraphFile open_hold(const File& file) {
@@ -170,10 +234,6 @@ GraphFile open_serialized(const File& file) {
   }
   const Bytes expected = graph.in.neighbours.end();
   if (expected == file.bytes()) return graph;
-  const Bytes weights = graph.edges * 4 * (graph.directed ? 2 : 1);
-  if (expected + weights == file.bytes())
-    throw GraphError(file.path(), {}, "is a weighted GAP graph (.wsg), which is not read",
-                     "convert it to .sg");
   throw GraphError(file.path(), Byte{std::min(expected, file.bytes())},
                    fmt::format("read as a GAP .sg of {} vertices and {} edges it should have {} "
                                "bytes, and has {}",

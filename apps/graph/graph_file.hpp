@@ -21,10 +21,17 @@
 namespace holdall::graph {
 
 enum class Format {
-  text,           // an edge a line, as SNAP, KONECT and many others have it
-  matrix_market,  // .mtx, coordinate
-  serialized,     // .sg of the GAP benchmark suite
-  hold,           // our own: docs/graph-format.md
+  text,                 // an edge a line, as SNAP, KONECT and many others have it
+  matrix_market,        // .mtx, coordinate
+  dimacs,               // .gr of the 9th DIMACS challenge
+  metis,                // .graph
+  serialized,           // .sg of the GAP benchmark suite
+  weighted_serialized,  // .wsg of the same
+  galois,               // .gr
+  subway,               // .bcsr, .bwcsr
+  emogi,                // .bel.col, .bel.dst, .bel.val
+  packed,               // any of these in gzip, zstd or xz; which, load_graph() says
+  hold,                 // our own: docs/graph-format.md
 };
 std::string_view to_string(Format format);
 
@@ -60,7 +67,7 @@ struct GraphFile {
   FileAdjacency in;        // the same arrays as `out` where undirected
   FileArray original_ids;  // 32-bit, one a vertex, where ids were compacted; else count 0
 
-  // The arrays can be read where they are. False: the file is text, load_graph() reads it.
+  // The arrays can be read where they are. False: load_graph() reads it.
   bool in_place() const { return format == Format::serialized || format == Format::hold; }
 };
 

@@ -6,43 +6,22 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <memory>
 #include <utility>
 
+#include "apps/graph/binary_edges.hpp"
 #include "apps/graph/compact.hpp"
 #include "apps/graph/error.hpp"
+#include "apps/graph/external.hpp"
+#include "apps/graph/foreign.hpp"
 #include "apps/graph/pieces.hpp"
 #include "apps/graph/readers.hpp"
+#include "apps/graph/relabel.hpp"
 #include "apps/graph/sort.hpp"
 
 namespace holdall::graph {
 
 namespace {
-
-// The edges of a graph in memory; of an undirected one each pair once, to be symmetrized again.
-class CsrEdges final : public EdgeSource {
- public:
-  explicit CsrEdges(const Csr& csr) : csr_(csr) {}
-  std::uint64_t vertices() const override { return csr_.vertices(); }
-  std::uint64_t blocks() const override { return (csr_.edges() + block - 1) / block; }
-  std::span<const Edge> read(std::uint64_t index, std::vector<Edge>& scratch) const override {
-    const std::uint64_t first = index * block, last = std::min(first + block, csr_.edges());
-    const auto& offsets = csr_.out.offsets;
-    auto v = static_cast<std::uint64_t>(std::upper_bound(offsets.begin(), offsets.end(), first) -
-                                        offsets.begin()) -
-             1;
-    scratch.clear();
-    for (std::uint64_t e = first; e < last; ++e) {
-      while (offsets[v + 1] <= e) ++v;
-      const Edge edge{static_cast<Vertex>(v), csr_.out.neighbours[e]};
-      if (csr_.directed || edge.from <= edge.to) scratch.push_back(edge);
-    }
-    return scratch;
-  }
-
- private:
-  static constexpr std::uint64_t block = 1 << 16;
-  const Csr& csr_;
-};
 
 // `problem` says what is wrong with the value that it names, first of its braces, if that is not
 // below `below`, the second.
@@ -68,25 +47,13 @@ Array<std::uint32_t> load_values(
   return ids;
 }
 
-// Lists with weights are not sorted here, so they must be already.
-void check_order(const GraphFile& graph, const FileAdjacency& file, const Adjacency& adjacency) {
-  for (std::uint64_t v = 0; v < graph.vertices; ++v) {
-    const auto list = adjacency.of(v);
-    const auto bad = std::ranges::is_sorted_until(list);
-    if (bad == list.end()) continue;
-    const auto edge = adjacency.offsets[v] + static_cast<std::uint64_t>(bad - list.begin());
-    throw GraphError(graph.path, Byte{file.neighbours.offset + edge * sizeof(Vertex)},
-                     fmt::format("the neighbours of {} do not ascend", v),
-                     "the file is damaged; get it again");
-  }
-}
-
 Csr load_in_place(const File& file, const GraphFile& graph, const LoadOptions& options) {
   const Bytes memory = options.memory != 0 ? options.memory : available_memory();
-  const Bytes arrays =
-      (graph.out.offsets.bytes() + graph.out.neighbours.bytes() + graph.out.weights.bytes()) *
-          (graph.directed ? 2 : 1) +
-      graph.original_ids.bytes();
+  const bool weighted = graph.weights != Weights::none && !options.unweighted;
+  const Bytes arrays = (graph.out.offsets.bytes() + graph.out.neighbours.bytes() +
+                        (weighted ? graph.out.weights.bytes() : 0)) *
+                           (graph.directed ? 2 : 1) +
+                       graph.original_ids.bytes();
   if (arrays > memory)
     throw GraphError(graph.path, {},
                      fmt::format("needs {} in memory, and {} are there", holdall::to_string(arrays),
@@ -96,18 +63,15 @@ Csr load_in_place(const File& file, const GraphFile& graph, const LoadOptions& o
     Adjacency result{load_offsets(graph, adjacency),
                      load_values(file, adjacency.neighbours, graph.vertices),
                      {}};
-    if (graph.weights == Weights::none) {
-      sort_lists(result);
-      return result;
-    }
-    check_order(graph, adjacency, result);
-    result.weights = load_values(file, adjacency.weights, weights_below(graph.weights),
-                                 "the bits {:#x} are no weight; expected less than {:#x}");
+    if (weighted)
+      result.weights = load_values(file, adjacency.weights, weights_below(graph.weights),
+                                   "the bits {:#x} are no weight; expected less than {:#x}");
+    sort_lists(result);
     return result;
   };
   Csr csr;
   csr.directed = graph.directed;
-  csr.weights = graph.weights;
+  if (weighted) csr.weights = graph.weights;
   csr.out = load(graph.out);
   if (csr.directed) csr.transposed = load(graph.in);
   if (graph.original_ids.count > 0)
@@ -116,46 +80,117 @@ Csr load_in_place(const File& file, const GraphFile& graph, const LoadOptions& o
   return csr;
 }
 
+// A file of ours or an .sg, to be read as edges.
+BinaryGraph binary_of(const std::shared_ptr<const File>& file, const GraphFile& graph) {
+  const auto column = [&](const FileArray& array) {
+    return BinaryColumn{file, array.offset, array.element_bytes, array.element_bytes};
+  };
+  BinaryGraph binary{.vertices = graph.vertices,
+                     .edges = graph.edges,
+                     .offsets = column(graph.out.offsets),
+                     .neighbours = column(graph.out.neighbours),
+                     .weight_kind = graph.weights,
+                     .undirected = !graph.directed};
+  if (graph.weights != Weights::none) binary.weights = column(graph.out.weights);
+  return binary;
+}
+
+Csr load_binary(BinaryGraph graph, const LoadOptions& options, LoadReport& report,
+                Array<Vertex> ids = {}) {
+  const Bytes memory = options.memory != 0 ? options.memory : available_memory();
+  const bool undirected = graph.undirected;
+  const std::shared_ptr<const File> files[] = {graph.offsets.file, graph.neighbours.file,
+                                               graph.weights ? graph.weights->file : nullptr};
+  report.edges_read = graph.edges;
+  const BinaryEdges edges(std::move(graph), !options.unweighted, memory);
+  Csr csr = build_loaded(edges, options, undirected, std::move(ids));
+  for (const auto& file : files)
+    if (file) file->check_unchanged();
+  return csr;
+}
+
+// `ids` as they were before the vertices that have them were numbered anew.
+void trace_back(Array<Vertex>& ids, const Array<Vertex>& before) {
+  if (!before.empty())
+    for (Vertex& id : ids) id = before[id];
+}
+
 }  // namespace
 
-Csr build_loaded(const EdgeSource& source, const LoadOptions& options, bool undirected) {
+Csr build_loaded(const EdgeSource& source, const LoadOptions& options, bool undirected,
+                 Array<Vertex> ids_before) {
+  const Bytes memory = options.memory != 0 ? options.memory : available_memory();
+  const bool sorts = !options.sorted_to.empty();
   const BuildOptions build{.symmetrize = options.symmetrize || undirected,
                            .deduplicate = options.deduplicate,
                            .remove_self_loops = options.remove_self_loops,
-                           .memory = options.memory,
+                           // Sources keep up to a quarter beside what is sorted.
+                           .memory = sorts ? memory - memory / 4 : options.memory,
                            .progress = options.progress};
-  if (!options.compact) return build_csr(source, build);
-  const CompactEdges compact(source, options.memory != 0 ? options.memory : available_memory());
-  Csr csr = build_csr(compact, build);
-  csr.original_ids = compact.original_ids();
-  return csr;
+  // `ids`: those that the vertices of `edges` had.
+  const auto finish = [&](const EdgeSource& edges, Array<Vertex> ids) {
+    if (sorts) {
+      build_hold(edges, build, options.sorted_to, ids);
+      return Csr();
+    }
+    Csr csr = build_csr(edges, build);
+    csr.original_ids = std::move(ids);
+    return csr;
+  };
+  const auto relabelled = [&](const EdgeSource& edges, Array<Vertex> ids) {
+    if (options.relabel == LoadOptions::Relabel::none) return finish(edges, std::move(ids));
+    DegreeEdges by_degree(edges, memory);
+    Array<Vertex> order = by_degree.take_original_ids();
+    trace_back(order, ids);
+    return finish(by_degree, std::move(order));
+  };
+  if (!options.compact) return relabelled(source, std::move(ids_before));
+  const CompactEdges compact(source, memory);
+  Array<Vertex> ids = compact.original_ids();
+  trace_back(ids, ids_before);
+  return relabelled(compact, std::move(ids));
 }
 
 Csr load_graph(const std::filesystem::path& path, const LoadOptions& options, LoadReport* report) {
   LoadReport unasked;
   LoadReport& told = report != nullptr ? *report : unasked;
   told = {};
-  const GraphFile graph = open_graph(path);
-  const File file(path);
-  if (graph.format == Format::text) return load_text(file, options, told);
-  if (graph.format == Format::matrix_market) return load_matrix_market(file, options, told);
-
-  Csr csr = load_in_place(file, graph, options);
-  told.edges_read = csr.edges();
-  const bool as_it_is = !(options.symmetrize && csr.directed) && !options.deduplicate &&
-                        !options.remove_self_loops && !options.compact;
-  if (as_it_is) return csr;
-  if (csr.weights != Weights::none)
-    throw GraphError(path, {}, "has weights, which cannot be kept when the graph is changed",
-                     "change it where it is made, or take it as it is");
-  Csr rebuilt = build_loaded(CsrEdges(csr), options, !csr.directed);
-  if (!csr.original_ids.empty()) {
-    if (rebuilt.original_ids.empty())
-      rebuilt.original_ids = std::move(csr.original_ids);
-    else
-      for (Vertex& id : rebuilt.original_ids) id = csr.original_ids[id];
+  const auto file = std::make_shared<const File>(file_of(path), File::Packed::unpacked);
+  const GraphFile graph = describe(file);
+  told.format = graph.format;
+  switch (graph.format) {
+    case Format::text:
+      return load_text(*file, options, told);
+    case Format::matrix_market:
+      return load_matrix_market(*file, options, told);
+    case Format::dimacs:
+      return load_dimacs(*file, options, told);
+    case Format::metis:
+      return load_metis(*file, options, told);
+    case Format::weighted_serialized:
+      return load_binary(open_weighted_serialized(file).value(), options, told);
+    case Format::galois:
+      return load_binary(open_galois(file).value(), options, told);
+    case Format::subway:
+      return load_binary(open_subway(file).value(), options, told);
+    case Format::emogi:
+      return load_binary(open_emogi(file->path()).value(), options, told);
+    case Format::packed:
+      throw GraphError(path, {}, "is packed twice", "unpack it first");
+    case Format::serialized:
+    case Format::hold:
+      break;
   }
-  return rebuilt;
+  const bool as_it_is = !(options.symmetrize && graph.directed) && !options.deduplicate &&
+                        !options.remove_self_loops && !options.compact &&
+                        options.relabel == LoadOptions::Relabel::none && options.sorted_to.empty();
+  if (as_it_is) {
+    told.edges_read = graph.edges;
+    return load_in_place(*file, graph, options);
+  }
+  Array<Vertex> ids;
+  if (graph.original_ids.count > 0) ids = load_values(*file, graph.original_ids, most_vertices);
+  return load_binary(binary_of(file, graph), options, told, std::move(ids));
 }
 
 }  // namespace holdall::graph

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apps/graph/dimacs.hpp"
 #include "apps/graph/error.hpp"
 #include "apps/graph/preamble.hpp"
 #include "apps/graph/readers.hpp"
@@ -53,16 +54,63 @@ void compare_counts(const TextEdges& edges, const Preamble& preamble, LoadReport
 
 }  // namespace
 
+namespace {
+
+// `vertices edges` above lines that have a weight too, where the counts fit.
+bool header_above_weights(const Preamble& preamble, const TextEdges& below) {
+  const auto [vertices, edges] = preamble.first;
+  return vertices && edges && *edges == below.edges() && below.vertices() <= *vertices + 1 &&
+         *vertices <= most_vertices;
+}
+
+}  // namespace
+
 Csr load_text(const File& file, const LoadOptions& options, LoadReport& report) {
   const Bytes memory = options.memory != 0 ? options.memory : available_memory();
   const Preamble preamble = read_preamble(file);
-  TextEdges edges(file, preamble.begin, {}, memory / 4);
+  const bool weighted = !options.unweighted && !preamble.unweighted;
+  const auto build = [&](TextEdges& edges) {
+    if (edges.edges() == 0)
+      throw GraphError(file.path(), {}, "holds no edges; expected two ids a line, such as '0 1'");
+    compare_counts(edges, preamble, report);
+    report.edges_read = edges.edges();
+    Csr csr = build_loaded(edges, options, preamble.undirected);
+    file.check_unchanged();
+    return csr;
+  };
+  const TextRules rules{.weights = weighted ? TextRules::Column::any : TextRules::Column::ignored};
+  if (weighted && preamble.columns == 2 && preamble.columns_below >= 3 &&
+      options.header != LoadOptions::Header::none && preamble.first[0].value_or(0) > 0 &&
+      preamble.first[1].value_or(0) > 0) {
+    TextEdges edges(file, preamble.below, rules, memory / 4);
+    if (header_above_weights(preamble, edges)) {
+      edges.set_vertices(std::max<std::uint64_t>(*preamble.first[0], edges.vertices()));
+      return build(edges);
+    }
+  }
+  TextEdges edges(file, preamble.begin, preamble.columns >= 3 ? rules : TextRules{}, memory / 4);
   drop_header(edges, preamble, file, options.header, report);
-  if (edges.edges() == 0)
-    throw GraphError(file.path(), {}, "holds no edges; expected two ids a line, such as '0 1'");
-  compare_counts(edges, preamble, report);
+  return build(edges);
+}
+
+Csr load_dimacs(const File& file, const LoadOptions& options, LoadReport& report) {
+  const Bytes memory = options.memory != 0 ? options.memory : available_memory();
+  const DimacsHeader header = read_dimacs_header(file);
+  TextEdges edges(
+      file, header.end,
+      {.base = 1,
+       .vertices = header.vertices,
+       .weights = options.unweighted ? TextRules::Column::ignored : TextRules::Column::any,
+       .arcs = true},
+      memory / 4);
+  if (edges.edges() != header.arcs)
+    throw GraphError(
+        file.path(), Line{header.line},
+        fmt::format("the header promises {} arcs, and {} follow", header.arcs, edges.edges()),
+        "get the whole file");
+  edges.set_vertices(header.vertices);
   report.edges_read = edges.edges();
-  Csr csr = build_loaded(edges, options, preamble.undirected);
+  Csr csr = build_loaded(edges, options, false);
   file.check_unchanged();
   return csr;
 }

@@ -17,6 +17,8 @@ namespace {
 
 struct Header {
   bool symmetric = false;
+  TextRules::Column weights = TextRules::Column::ignored;
+  std::string unread;  // why values are no weights, where they are none
   std::uint64_t vertices = 0;
   std::uint64_t entries = 0;
   std::uint64_t size_line = 0;
@@ -53,6 +55,14 @@ Header read_header(const File& file) {
   check_word(file, "field", field, {"pattern", "real", "integer", "complex", "double"});
   check_word(file, "symmetry", symmetry, {"general", "symmetric", "skew-symmetric", "hermitian"});
   header.symmetric = symmetry != "general";
+  if (field == "integer") header.weights = TextRules::Column::whole;
+  if (field == "real" || field == "double") header.weights = TextRules::Column::real;
+  if (field == "complex") header.unread = "complex values are no weights";
+  if (symmetry == "skew-symmetric" || symmetry == "hermitian") {
+    header.unread =
+        fmt::format("values of a {} matrix differ by direction and are no weights", symmetry);
+    header.weights = TextRules::Column::ignored;
+  }
 
   // 2. comments and empty lines, then rows, columns, entries
   std::uint64_t line = 1;
@@ -93,7 +103,12 @@ Header read_header(const File& file) {
 Csr load_matrix_market(const File& file, const LoadOptions& options, LoadReport& report) {
   const Bytes memory = options.memory != 0 ? options.memory : available_memory();
   const Header header = read_header(file);
-  TextEdges edges(file, header.end, {.base = 1, .vertices = header.vertices}, memory / 4);
+  if (!options.unweighted && !header.unread.empty()) report.notes.push_back(header.unread);
+  TextEdges edges(file, header.end,
+                  {.base = 1,
+                   .vertices = header.vertices,
+                   .weights = options.unweighted ? TextRules::Column::ignored : header.weights},
+                  memory / 4);
   if (edges.edges() != header.entries)
     throw GraphError(
         file.path(), Line{header.size_line},

@@ -45,6 +45,8 @@ void read_comment(const File& file, std::string_view line, std::uint64_t line_nu
   for (std::size_t i = 0; i + 1 < words.size(); ++i)
     if (words[i] == "Edges:") preamble.edges = number(words[i + 1]);
   if (line[0] == '%' && !words.empty() && words[0] == "sym") preamble.undirected = true;
+  if (line[0] == '%' && words.size() > 1 && (words[0] == "sym" || words[0] == "asym"))
+    preamble.unweighted = words[1] == "unweighted" || words[1] == "dynamic";
   if (line[0] == '%' && !words.empty() && words[0] == "bip")
     throw GraphError(file.path(), Line{line_number},
                      "a KONECT file of two kinds of vertices, numbered from 1 each, so that their "
@@ -58,33 +60,39 @@ Preamble read_preamble(const File& file) {
   std::string text(std::min(file.bytes(), most_bytes), '\0');
   text.resize(file.read_some(0, text.data(), text.size()));
   Preamble preamble;
+  std::uint64_t line_number = 1;
   std::size_t at = text.starts_with("\xef\xbb\xbf") ? 3 : 0;  // the byte order mark of UTF-8
   while (at < text.size()) {
     const std::size_t end = std::min(text.find_first_of("\n\r", at), text.size());
+    if (end == text.size() && text.size() < file.bytes()) break;  // a line that goes on
     const std::string_view line = std::string_view(text).substr(at, end - at);
-    const auto words = words_of(line);
-    const bool comment = !words.empty() && (words[0][0] == '#' || words[0][0] == '%');
-    const bool names = !words.empty() && preamble.skipped_header.empty() && words.size() > 1 &&
-                       std::ranges::all_of(words, [](std::string_view word) {
+    const auto all = words_of(line);
+    const bool comment = !all.empty() && (all[0][0] == '#' || all[0][0] == '%');
+    const auto words = words_of(line.substr(0, line.find_first_of("#%")));
+    const bool names = preamble.columns == 0 && preamble.skipped_header.empty() &&
+                       words.size() > 1 && std::ranges::all_of(words, [](std::string_view word) {
                          return std::isalpha(static_cast<unsigned char>(word[0])) != 0 ||
                                 word[0] == '"' || word[0] == '_';
                        });
-    if (comment)
-      read_comment(file, line.substr(line.find_first_of("#%")), preamble.line, preamble);
+    if (comment && preamble.columns == 0)
+      read_comment(file, line.substr(line.find_first_of("#%")), line_number, preamble);
     else if (names)
       preamble.skipped_header = line;
-    else if (!words.empty()) {
+    else if (!words.empty() && preamble.columns > 0) {
+      preamble.below = at;
+      preamble.columns_below = words.size();
+      return preamble;
+    } else if (!words.empty()) {
       preamble.columns = words.size();
-      break;
+      preamble.begin = at;
+      preamble.line = line_number;
+      for (std::size_t i = 0; i < std::min<std::size_t>(words.size(), 2); ++i)
+        preamble.first[i] = number(words[i]);
     }
-    if (end == text.size()) {
-      if (text.size() == file.bytes()) at = end;
-      break;
-    }
-    at = end + (text.compare(end, 2, "\r\n") == 0 ? 2 : 1);
-    ++preamble.line;
+    at = std::min(end + (text.compare(end, 2, "\r\n") == 0 ? 2 : 1), text.size());
+    ++line_number;
   }
-  preamble.begin = at;
+  if (preamble.columns == 0) preamble.begin = at;
   return preamble;
 }
 

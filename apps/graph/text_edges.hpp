@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "apps/graph/edges.hpp"
-#include "apps/graph/file.hpp"
+#include "apps/graph/line_blocks.hpp"
 #include "apps/graph/text.hpp"
 
 namespace holdall::graph {
@@ -22,6 +22,8 @@ class TextEdges final : public EdgeSource {
   // Throws GraphError with the first bad line.
   TextEdges(const File& file, Bytes begin, const TextRules& rules, Bytes keep);
 
+  // Of one kind over the file; none where the rules pass over weights.
+  Weights weights() const override { return weights_; }
   std::uint64_t edges() const { return edges_; }
   Edge first() const { return first_; }  // meaningful if there are edges
   // Of all edges but the first.
@@ -34,22 +36,22 @@ class TextEdges final : public EdgeSource {
 
   std::uint64_t vertices() const override { return vertices_; }
   std::uint64_t blocks() const override { return blocks_.size(); }
-  std::span<const Edge> read(std::uint64_t block, std::vector<Edge>& scratch) const override;
+  EdgeBlock read(std::uint64_t block, EdgeScratch& scratch) const override;
 
  private:
   struct Block {
     std::uint64_t edges = 0;
     Vertex least = 0xffffffff, greatest = 0;  // of all but the first edge of the file
-    std::vector<Edge> kept;
+    Weights kind = Weights::none;
+    EdgeScratch kept;
   };
 
-  void parse(std::uint64_t block, std::vector<Edge>& edges) const;
-  [[noreturn]] void fail(Bytes at, const std::string& problem) const;
+  Weights parse(std::uint64_t block, EdgeScratch& edges) const;
 
-  const File& file_;
-  const Bytes begin_;
+  const LineBlocks lines_;
   const TextRules rules_;
   std::vector<Block> blocks_;
+  Weights weights_ = Weights::none;
   std::uint64_t edges_ = 0;
   std::uint64_t vertices_ = 0;
   std::uint64_t first_block_ = 0;

@@ -4,90 +4,40 @@
 #include <oneapi/tbb/parallel_pipeline.h>
 
 #include <algorithm>
-#include <atomic>
+#include <bit>
 #include <charconv>
-#include <cstring>
-#include <span>
 #include <string>
+#include <string_view>
 
 #include "apps/graph/error.hpp"
 #include "apps/graph/file.hpp"
-#include "apps/graph/hold.hpp"
-#include "apps/graph/pieces.hpp"
+#include "apps/graph/write_binary.hpp"
 
 namespace holdall::graph {
 
 namespace {
 
-template <typename T>
-std::span<const std::byte> bytes_of(const Array<T>& array) {
-  return std::as_bytes(std::span<const T>(array));
+// A float that is whole keeps a point, so that it is read as a float again.
+char* put_weight(char* at, char* end, std::uint32_t bits, Weights kind) {
+  if (kind == Weights::int32) return std::to_chars(at, end, bits).ptr;
+  char* const last = std::to_chars(at, end, std::bit_cast<float>(bits)).ptr;
+  if (std::string_view(at, static_cast<std::size_t>(last - at)).find_first_of(".e") !=
+      std::string_view::npos)
+    return last;
+  last[0] = '.';
+  last[1] = '0';
+  return last + 2;
 }
 
-void write_hold(const Csr& csr, NewFile& file) {
-  HoldHeader header;
-  header.directed = csr.directed;
-  header.weights = csr.weights;
-  header.vertices = csr.vertices();
-  header.edges = csr.edges();
-  Bytes end = hold_header_bytes;
-  const auto append = [&](HoldHeader::Kind kind, std::span<const std::byte> bytes,
-                          Bytes element_bytes) {
-    const Bytes begin = round_up(end, hold_alignment);
-    std::atomic<std::uint64_t> checksum = 0;
-    for_each_piece(bytes.size(), [&](Bytes first, Bytes length) {
-      checksum += piece_checksum(bytes.subspan(first, length), first / piece_bytes);
-      file.write(begin + first, bytes.data() + first, length);
-    });
-    header.arrays.push_back({kind, {begin, element_bytes, bytes.size() / element_bytes, checksum}});
-    end = begin + bytes.size();
-  };
-  append(HoldHeader::out_offsets, bytes_of(csr.out.offsets), 8);
-  append(HoldHeader::out_neighbours, bytes_of(csr.out.neighbours), 4);
-  if (csr.directed) {
-    append(HoldHeader::in_offsets, bytes_of(csr.transposed.offsets), 8);
-    append(HoldHeader::in_neighbours, bytes_of(csr.transposed.neighbours), 4);
-  }
-  if (csr.weights != Weights::none) {
-    append(HoldHeader::out_weights, bytes_of(csr.out.weights), 4);
-    if (csr.directed) append(HoldHeader::in_weights, bytes_of(csr.transposed.weights), 4);
-  }
-  if (!csr.original_ids.empty()) append(HoldHeader::original_ids, bytes_of(csr.original_ids), 4);
-  header.file_bytes = round_up(end, hold_alignment);
-  file.resize(header.file_bytes);
-  file.write(0, encode(header).data(), hold_header_bytes);
-}
-
-void write_serialized(const Csr& csr, NewFile& file, const std::filesystem::path& path) {
-  if (csr.vertices() > most_vertices / 2)
-    throw GraphError(
-        path, {},
-        fmt::format("{} vertices; a GAP .sg holds at most {}", csr.vertices(), most_vertices / 2),
-        "write a .hold");
-  unsigned char header[17];
-  const std::uint64_t edges = csr.edges(), vertices = csr.vertices();
-  header[0] = csr.directed ? 1 : 0;
-  std::memcpy(header + 1, &edges, 8);
-  std::memcpy(header + 9, &vertices, 8);
-  file.write(0, header, sizeof(header));
-  Bytes end = sizeof(header);
-  const auto append = [&](std::span<const std::byte> bytes) {
-    for_each_piece(bytes.size(), [&](Bytes first, Bytes length) {
-      file.write(end + first, bytes.data() + first, length);
-    });
-    end += bytes.size();
-  };
-  append(bytes_of(csr.out.offsets));
-  append(bytes_of(csr.out.neighbours));
-  if (csr.directed) {
-    append(bytes_of(csr.transposed.offsets));
-    append(bytes_of(csr.transposed.neighbours));
-  }
-}
+struct Lines {
+  std::string head;
+  std::uint64_t base = 0;  // the id of the first vertex
+  bool lower = false;      // undirected edges as `greater smaller`
+  bool weighted = false;
+};
 
 // A line an edge: pieces of the edges are formatted by all threads and written in order.
-// `base`: the id of the first vertex; `lower`: undirected edges as `greater smaller`.
-void write_lines(const Csr& csr, NewFile& file, std::string head, std::uint64_t base, bool lower) {
+void write_lines(const Csr& csr, NewFile& file, const Lines& lines_of) {
   constexpr std::uint64_t piece_edges = 1 << 15;
   const auto& offsets = csr.out.offsets;
   const auto format = [&](std::uint64_t first) {
@@ -95,24 +45,28 @@ void write_lines(const Csr& csr, NewFile& file, std::string head, std::uint64_t 
     auto v = static_cast<std::uint64_t>(std::upper_bound(offsets.begin(), offsets.end(), first) -
                                         offsets.begin()) -
              1;
-    std::string lines((last - first) * 22, '\0');
+    std::string lines((last - first) * (lines_of.weighted ? 48 : 22), '\0');
     char* at = lines.data();
     char* const end = at + lines.size();
     for (std::uint64_t e = first; e < last; ++e) {
       while (offsets[v + 1] <= e) ++v;
       const std::uint64_t to = csr.out.neighbours[e];
-      if (!csr.directed && (lower ? to > v : to < v)) continue;
-      at = std::to_chars(at, end, v + base).ptr;
+      if (!csr.directed && (lines_of.lower ? to > v : to < v)) continue;
+      at = std::to_chars(at, end, v + lines_of.base).ptr;
       *at++ = ' ';
-      at = std::to_chars(at, end, to + base).ptr;
+      at = std::to_chars(at, end, to + lines_of.base).ptr;
+      if (lines_of.weighted) {
+        *at++ = ' ';
+        at = put_weight(at, end, csr.out.weights[e], csr.weights);
+      }
       *at++ = '\n';
     }
     lines.resize(static_cast<std::size_t>(at - lines.data()));
     return lines;
   };
 
-  file.write(0, head.data(), head.size());
-  Bytes end = head.size();
+  file.write(0, lines_of.head.data(), lines_of.head.size());
+  Bytes end = lines_of.head.size();
   std::uint64_t next = 0;
   using tbb::filter_mode;
   tbb::parallel_pipeline(
@@ -134,41 +88,82 @@ void write_lines(const Csr& csr, NewFile& file, std::string head, std::uint64_t 
 void write_matrix_market(const Csr& csr, NewFile& file) {
   std::uint64_t entries = csr.edges();
   if (!csr.directed) entries = (entries + summarize(csr).self_loops) / 2;
-  write_lines(
-      csr, file,
-      fmt::format("%%MatrixMarket matrix coordinate pattern {}\n{} {} {}\n",
-                  csr.directed ? "general" : "symmetric", csr.vertices(), csr.vertices(), entries),
-      1, true);
+  const char* const field = csr.weights == Weights::none    ? "pattern"
+                            : csr.weights == Weights::int32 ? "integer"
+                                                            : "real";
+  write_lines(csr, file,
+              {.head = fmt::format("%%MatrixMarket matrix coordinate {} {}\n{} {} {}\n", field,
+                                   csr.directed ? "general" : "symmetric", csr.vertices(),
+                                   csr.vertices(), entries),
+               .base = 1,
+               .lower = true,
+               .weighted = csr.weights != Weights::none});
 }
+
+struct Ending {
+  std::string_view ending;
+  Output output;
+  bool weighted;  // for graphs with weights alone
+};
+constexpr Ending endings[] = {
+    {".hold", Output::hold, false},
+    {".sg", Output::serialized, false},
+    {".wsg", Output::weighted_serialized, true},
+    {".el", Output::edge_list, false},
+    {".wel", Output::weighted_edge_list, true},
+    {".txt", Output::text, false},
+    {".mtx", Output::matrix_market, false},
+    {".bcsr", Output::subway, false},
+    {".bwcsr", Output::weighted_subway, true},
+    {".bel", Output::emogi, false},
+};
 
 }  // namespace
 
 Output output_of(const std::filesystem::path& path) {
-  const std::string ending = path.extension().string();
-  if (ending == ".hold") return Output::hold;
-  if (ending == ".sg") return Output::serialized;
-  if (ending == ".el" || ending == ".txt") return Output::text;
-  if (ending == ".mtx") return Output::matrix_market;
+  const std::string given = path.extension().string();
+  std::string known;
+  for (const auto& [ending, output, weighted] : endings) {
+    if (given == ending) return output;
+    known.append(known.empty() ? "" : ", ").append(ending);
+  }
   throw GraphError(path, {},
-                   fmt::format("'{}' names no format to write; expected .hold, .sg, .el, .txt or "
-                               ".mtx",
-                               ending));
+                   fmt::format("'{}' names no format to write; expected one of {}", given, known));
 }
 
 void write_graph(const Csr& csr, const std::filesystem::path& path, Output output) {
+  const auto ending = std::ranges::find(endings, output, &Ending::output);
+  if (ending->weighted && csr.weights == Weights::none)
+    throw GraphError(path, {},
+                     fmt::format("a {} file has weights, and the graph has none", ending->ending),
+                     "give it some (--weights), or choose another format");
+  if (output == Output::emogi) {
+    write_emogi(csr, path);
+    return;
+  }
   NewFile file(path);
   switch (output) {
     case Output::hold:
       write_hold(csr, file);
       break;
     case Output::serialized:
-      write_serialized(csr, file, path);
+    case Output::weighted_serialized:
+      write_serialized(csr, file, path, ending->weighted);
       break;
     case Output::text:
-      write_lines(csr, file, "", 0, false);
+    case Output::edge_list:
+    case Output::weighted_edge_list:
+      write_lines(csr, file,
+                  {.weighted = output != Output::edge_list && csr.weights != Weights::none});
       break;
     case Output::matrix_market:
       write_matrix_market(csr, file);
+      break;
+    case Output::subway:
+    case Output::weighted_subway:
+      write_subway(csr, file, path, ending->weighted);
+      break;
+    case Output::emogi:
       break;
   }
   file.finish();

@@ -7,7 +7,9 @@
 #include "apps/graph/generate.hpp"
 #include "apps/graph/write.hpp"
 #include "apps/graph_command/demo.hpp"
+#include "apps/graph_command/plan.hpp"
 #include "apps/graph_command/run.hpp"
+#include "apps/graph_command/sweep.hpp"
 
 namespace holdall::apps {
 
@@ -19,12 +21,19 @@ namespace {
 constexpr const Algorithm* algorithms[] = {&bfs,        &sssp,      &pagerank, &components,
                                            &centrality, &triangles, &kcore};
 
+constexpr const char* output_help =
+    "ends in .hold, .sg, .wsg, .el, .wel, .txt, .mtx, .bcsr, .bwcsr or .bel";
+
+constexpr const char* host_memory_help =
+    "keep to so much memory: sort in the folder for temporary files (to a .hold only)";
+
 int run_info(const GraphOptions& o) {
   Opened opened = open_input(o);
   const Csr& csr = in_memory(opened);
   const Summary summary = summarize(csr);
   nlohmann::json j{{"graph", opened.name},
                    {"directed", csr.directed},
+                   {"weights", to_string(csr.weights)},
                    {"vertices", summary.vertices},
                    {"edges", summary.edges},
                    {"self_loops", summary.self_loops},
@@ -42,9 +51,35 @@ int run_info(const GraphOptions& o) {
   return 0;
 }
 
+// Sorted on disk, in the memory that was given.
+int sort_to_hold(const GraphOptions& o) {
+  if (output_of(o.output) != Output::hold)
+    throw CLI::ValidationError("--host-memory", "only a .hold is written in so much memory");
+  if (!o.weights.empty())
+    throw CLI::ValidationError("--weights", "are not made with --host-memory; leave out one");
+  const Bytes memory = o.config.host_memory;
+  apps::Progress progress("sorting " + o.input);
+  const graph::Progress show = [&](std::uint64_t done, std::uint64_t whole) {
+    progress.show(done, whole);
+  };
+  if (names_generator(o.input)) {
+    generate_hold(parse_generator(o.input, o.seed), o.output, memory, show);
+    return 0;
+  }
+  LoadOptions options = o.load;
+  options.memory = memory;
+  options.sorted_to = o.output;
+  options.progress = show;
+  LoadReport report;
+  (void)load_graph(o.input, options, &report);
+  for (const std::string& text : report.notes) note(text);
+  return 0;
+}
+
 int run_convert(const GraphOptions& o) {
   const Output output = output_of(o.output);
   (void)NewFile(o.output);  // refused now rather than when all is read
+  if (o.config.host_memory != 0) return sort_to_hold(o);
   Opened opened = open_input(o);
   const Csr& csr = in_memory(opened);
   apps::Progress progress("writing " + o.output);
@@ -78,14 +113,18 @@ void add_graph(CLI::App& app, int& status) {
     return std::pair(command, options.get());
   };
   {
-    auto [command, o] = sub("generate", "make a random graph and write it to a file", run_convert);
-    command->add_option("GRAPH", o->input, "kron:SCALE[:EDGEFACTOR] or urand:SCALE[:EDGEFACTOR]")
+    auto [command, o] = sub("generate", "make a graph and write it to a file", run_convert);
+    command
+        ->add_option("GRAPH", o->input,
+                     "kron:SCALE[:EDGEFACTOR], urand:SCALE[:EDGEFACTOR] or grid:ROWSxCOLUMNS")
         ->required()
         ->check([](const std::string& text) {
-          return names_generator(text) ? std::string()
-                                       : "'" + text + "' names no generator: kron:… or urand:…";
+          return names_generator(text)
+                     ? std::string()
+                     : "'" + text + "' names no generator: kron:…, urand:… or grid:…";
         });
-    command->add_option("FILE", o->output, "ends in .hold, .sg, .el, .txt or .mtx")->required();
+    command->add_option("FILE", o->output, output_help)->required();
+    add_bytes(*command, "--host-memory", o->config.host_memory, host_memory_help);
     add_count(*command, "--seed", o->seed, "another number, another graph");
     command->add_option("--weights", o->weights, "with weights from 1 to 255: int32 or float32")
         ->type_name("KIND")
@@ -94,7 +133,8 @@ void add_graph(CLI::App& app, int& status) {
   {
     auto [command, o] = sub("convert", "write a graph in another format", run_convert);
     add_input(*command, *o);
-    command->add_option("FILE", o->output, "ends in .hold, .sg, .el, .txt or .mtx")->required();
+    command->add_option("FILE", o->output, output_help)->required();
+    add_bytes(*command, "--host-memory", o->config.host_memory, host_memory_help);
   }
   {
     auto [command, o] = sub("info", "count vertices, edges, loops, duplicates", run_info);
@@ -115,6 +155,20 @@ void add_graph(CLI::App& app, int& status) {
     command->add_flag("--verify", o->verify, "compare with the answer of a serial run in memory");
     command->add_flag("--json", o->json, "one JSON object");
     if (algorithm->add_options != nullptr) algorithm->add_options(*command, *o);
+  }
+  {
+    auto options = std::make_shared<PlanOptions>();
+    CLI::App* const command = group->add_subcommand(
+        "plan", "say what will live where, how many bytes, and what the link allows");
+    add_plan_options(*command, *options);
+    command->callback([options, &status] { status = run_plan(*options); });
+  }
+  {
+    auto options = std::make_shared<SweepOptions>();
+    CLI::App* const command = group->add_subcommand(
+        "sweep", "run an algorithm over memories and policies; a table and a chart");
+    add_sweep_options(*command, *options);
+    command->callback([options, &status] { status = run_sweep(*options, algorithms); });
   }
   {
     auto [command, o] =

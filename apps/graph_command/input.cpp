@@ -17,10 +17,22 @@ const CLI::Validator is_number(
 
 void add_load_options(CLI::App& command, GraphOptions& o) {
   command.add_flag("--symmetrize", o.load.symmetrize, "read text as undirected");
-  command.add_flag("--deduplicate", o.load.deduplicate, "keep one of each repeated edge");
+  command.add_flag("--deduplicate", o.load.deduplicate,
+                   "keep one of each repeated edge, that of the least weight");
   command.add_flag("--remove-self-loops", o.load.remove_self_loops,
                    "drop edges from a vertex to itself");
   command.add_flag("--compact", o.load.compact, "number the vertices that have edges from 0");
+  command
+      .add_option_function<std::string>(
+          "--relabel",
+          [&o](const std::string& by) {
+            o.load.relabel =
+                by == "degree" ? LoadOptions::Relabel::degree : LoadOptions::Relabel::none;
+          },
+          "number the vertices anew: by degree, the greatest first, or none")
+      ->type_name("BY")
+      ->check(CLI::IsMember({"degree", "none"}));
+  command.add_flag("--unweighted", o.load.unweighted, "pass over weights");
   add_count(command, "--seed", o.seed, "of a generated graph, and of weights");
   command
       .add_option("--weights", o.weights,
@@ -32,7 +44,7 @@ void add_load_options(CLI::App& command, GraphOptions& o) {
 void add_input(CLI::App& command, GraphOptions& o) {
   command
       .add_option("GRAPH", o.input,
-                  "a file of any known format, kron:SCALE[:EDGEFACTOR] or urand:…")
+                  "a file of any known format, kron:SCALE[:EDGEFACTOR], urand:… or grid:RxC")
       ->required();
   add_load_options(command, o);
 }
@@ -40,7 +52,8 @@ void add_input(CLI::App& command, GraphOptions& o) {
 namespace {
 
 bool changes_graph(const LoadOptions& load) {
-  return load.symmetrize || load.deduplicate || load.remove_self_loops || load.compact;
+  return load.symmetrize || load.deduplicate || load.remove_self_loops || load.compact ||
+         load.relabel != LoadOptions::Relabel::none;
 }
 
 void give_weights(Csr& csr, const GraphOptions& o) {
@@ -75,11 +88,16 @@ Opened open_input(const GraphOptions& o) {
   }
   opened.file = open_graph(o.input);
   const bool lacks_weights = !o.weights.empty() && opened.file.weights == Weights::none;
-  if (opened.file.in_place() && !changes_graph(o.load) && !lacks_weights && !o.pinned)
+  const bool drops_weights = o.load.unweighted && opened.file.weights != Weights::none;
+  if (opened.file.in_place() && !changes_graph(o.load) && !lacks_weights && !drops_weights &&
+      !o.pinned)
     return opened;
   LoadReport report;
-  opened.csr = std::make_unique<Csr>(load(o.input, o.load, &report));
+  LoadOptions options = o.load;
+  options.unweighted = options.unweighted || !o.uses_weights;
+  opened.csr = std::make_unique<Csr>(load(o.input, options, &report));
   warn(report);
+  opened.file.format = report.format;
   give_weights(*opened.csr, o);
   return opened;
 }

@@ -20,7 +20,8 @@ struct GraphOptions {
   std::string output;
   graph::LoadOptions load;
   std::uint64_t seed = 1;
-  std::string weights;  // to give to a graph that has none: "int32", "float32"
+  std::string weights;       // to give to a graph that has none: "int32", "float32"
+  bool uses_weights = true;  // else those of a file are passed over
   bool pinned = false;
   Config config;
   graph::ScheduleOptions schedule;

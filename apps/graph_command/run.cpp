@@ -142,7 +142,9 @@ nlohmann::json describe(const Step& step) {
 
 }  // namespace
 
-int run_algorithm(const Algorithm& algorithm, const GraphOptions& o) {
+int run_algorithm(const Algorithm& algorithm, const GraphOptions& given) {
+  GraphOptions o = given;
+  o.uses_weights = algorithm.pages.weights;
   check_files(o);
   if (o.sources > 0 && !o.result.empty())
     throw CLI::ValidationError("--output", "holds the answer of one search: leave out --sources");

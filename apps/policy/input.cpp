@@ -10,13 +10,12 @@
 #include <cstring>
 
 #include "apps/policy/error.hpp"
-#include "apps/policy/unpack.hpp"
 
 namespace holdall::lab {
 
 namespace {
 
-class File final : public Source {
+class File final : public packed::Source {
  public:
   File(int handle, bool owned, const std::string& name, std::shared_ptr<std::uint64_t> taken)
       : handle_(handle), owned_(owned), name_(name), taken_(std::move(taken)) {}
@@ -57,14 +56,26 @@ Input::Input(const std::string& path)
   if (::fstat(handle, &about) == 0 && S_ISREG(about.st_mode))
     bytes_ = static_cast<std::uint64_t>(about.st_size);
 
-  std::string begin(6, '\0');
+  std::string begin(packed::mark_bytes, '\0');
   std::size_t size = 0;
   while (size < begin.size()) {
     const std::size_t n = source_->read(begin.data() + size, begin.size() - size);
     if (n == 0) break;
     size += n;
   }
-  source_ = unpacked(std::move(source_), std::string_view(begin).substr(0, size), name_);
+  try {
+    source_ = packed::unpacked(std::move(source_), std::string_view(begin).substr(0, size), name_);
+  } catch (const packed::UnpackError& e) {
+    throw LabError(e.what());
+  }
+}
+
+std::size_t Input::read(char* to, std::size_t size) {
+  try {
+    return source_->read(to, size);
+  } catch (const packed::UnpackError& e) {
+    throw LabError(e.what());
+  }
 }
 
 void Input::fill(std::size_t want) {
@@ -79,7 +90,7 @@ void Input::fill(std::size_t want) {
   }
   begin_ = 0, end_ = left;
   while (end_ < want && !ended_) {
-    const std::size_t n = source_->read(buffer_.data() + end_, buffer_.size() - end_);
+    const std::size_t n = read(buffer_.data() + end_, buffer_.size() - end_);
     end_ += n;
     ended_ = n == 0;
   }

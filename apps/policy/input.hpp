@@ -10,15 +10,9 @@
 #include <string_view>
 #include <vector>
 
-namespace holdall::lab {
+#include "apps/packed/unpack.hpp"
 
-// Where bytes come from: a file, or another source unpacked.
-class Source {
- public:
-  virtual ~Source() = default;
-  // Fills `to` as far as it can at once; 0 at the end. Throws LabError.
-  virtual std::size_t read(char* to, std::size_t size) = 0;
-};
+namespace holdall::lab {
 
 class Input {
  public:
@@ -47,11 +41,12 @@ class Input {
 
  private:
   void fill(std::size_t want);
+  std::size_t read(char* to, std::size_t size);
 
   std::string name_;
   std::uint64_t bytes_ = 0, offset_ = 0;
   std::shared_ptr<std::uint64_t> taken_;  // also held by the file's source
-  std::unique_ptr<Source> source_;
+  std::unique_ptr<packed::Source> source_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;
   bool ended_ = false;

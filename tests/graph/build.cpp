@@ -3,8 +3,12 @@
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include <fstream>
 #include <random>
 
+#include "apps/graph/external.hpp"
+#include "apps/graph/generate.hpp"
+#include "apps/graph/write.hpp"
 #include "tests/graph/language.hpp"
 
 namespace holdall::graph {
@@ -102,6 +106,97 @@ TEST(Build, a_graph_past_the_memory_allowed_is_refused_before_it_is_built) {
   expect_says(message, "4294967296 vertices needs 64.0 GiB");
   expect_says(message, "64 MiB");
   expect_says(message, "compact");
+}
+
+// Edges that take no memory of their own.
+class Drawn final : public EdgeSource {
+ public:
+  Drawn(std::string_view generator, Weights kind)
+      : generator_(parse_generator(generator)), kind_(kind) {}
+  std::uint64_t vertices() const override { return generator_.vertices(); }
+  std::uint64_t blocks() const override { return generator_.edges() / block; }
+  Weights weights() const override { return kind_; }
+  EdgeBlock read(std::uint64_t index, EdgeScratch& scratch) const override {
+    scratch.edges.resize(block);
+    scratch.weights.resize(kind_ == Weights::none ? 0 : block);
+    for (std::uint64_t i = 0; i < block; ++i) {
+      scratch.edges[i] = generate_edge(generator_, index * block + i);
+      if (kind_ != Weights::none) scratch.weights[i] = scratch.edges[i].from % 255;
+    }
+    return {scratch.edges, scratch.weights};
+  }
+
+ private:
+  static constexpr std::uint64_t block = 1 << 10;
+  Generator generator_;
+  Weights kind_;
+};
+
+Bytes kibibytes_of(const std::string& key) {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  Bytes value = 0;
+  while (status >> word)
+    if (word == key && status >> value) return value << 10;
+  return 0;
+}
+
+// How much more memory than before `call` takes at its peak; 0 where that cannot be measured.
+template <typename Call>
+Bytes peak_of(Call call) {
+  std::ofstream("/proc/self/clear_refs") << "5" << std::flush;  // the peak begins anew
+  const Bytes before = kibibytes_of("VmRSS:"), peak = kibibytes_of("VmHWM:");
+  if (before == 0 || peak > before + 1_MiB) return 0;
+  call();
+  return kibibytes_of("VmHWM:") - before;
+}
+
+#ifndef __SANITIZE_ADDRESS__  // whose memory is measured too
+TEST(Build, takes_the_graph_once_and_a_little_for_each_vertex) {
+  for (const Weights kind : {Weights::none, Weights::int32}) {
+    const Drawn source("urand:17:32", kind);
+    Csr csr;
+    const Bytes peak = peak_of([&] { csr = build_csr(source, {.symmetrize = true}); });
+    if (peak == 0) GTEST_SKIP() << "the peak of memory cannot be measured here";
+    EXPECT_GE(peak, csr.out.bytes() / 2);  // it was measured
+    EXPECT_LE(peak, csr.out.bytes() + 8 * csr.vertices() + 16_MiB);
+  }
+}
+
+TEST(External, sorting_keeps_to_its_memory) {
+  const Drawn source("urand:14:256", Weights::int32);
+  const TemporaryFile file("g.hold");
+  const Bytes memory = 32_MiB;
+  const Bytes peak =
+      peak_of([&] { build_hold(source, {.symmetrize = true, .memory = memory}, file.path()); });
+  if (peak == 0) GTEST_SKIP() << "the peak of memory cannot be measured here";
+  EXPECT_LE(peak, memory + 16_MiB);
+  EXPECT_GT(open_graph(file.path()).bytes, memory);
+}
+#endif
+
+TEST(External, sorting_ends_with_the_same_file) {
+  for (const bool symmetrize : {false, true})
+    for (const bool deduplicate : {false, true})
+      for (const Weights kind : {Weights::none, Weights::int32}) {
+        const Drawn source("kron:12:200", kind);  // of some runs
+        const BuildOptions options{
+            .symmetrize = symmetrize, .deduplicate = deduplicate, .remove_self_loops = deduplicate};
+        const TemporaryFile sorted("sorted.hold"), built("built.hold");
+        BuildOptions little = options;
+        little.memory = 17_MiB;
+        build_hold(source, little, sorted.path());
+        write_graph(build_csr(source, options), built.path());
+        EXPECT_TRUE(sorted.contents() == built.contents());
+        check_contents(open_graph(sorted.path()));
+      }
+}
+
+TEST(External, too_little_memory_for_the_offsets_is_refused) {
+  const EdgeList edges(1 << 24, {{0, 1}});
+  const TemporaryFile file("g.hold");
+  expect_says(complaint([&] { build_hold(edges, {.memory = 64_MiB}, file.path()); }),
+              "even when it is sorted on disk");
 }
 
 TEST(Summary, counts_self_loops_duplicates_and_lonely_vertices) {

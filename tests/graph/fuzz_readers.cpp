@@ -2,7 +2,8 @@
 //
 // A libFuzzer target for a longer run:
 //   clang++ -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -DHOLDALL_LIBFUZZER -I.
-//     tests/graph/fuzz_readers.cpp apps/graph/*.cpp engine/vmm/bytes.cpp -ltbb -lfmt -o fuzz
+//     tests/graph/fuzz_readers.cpp apps/graph/*.cpp apps/packed/*.cpp engine/vmm/bytes.cpp
+//     -ltbb -lfmt -o fuzz
 // As a test it runs seeds of every format and some thousands of seeded changes to them.
 #include <sys/mman.h>
 #include <unistd.h>
@@ -35,6 +36,11 @@ class Scratch {
 
 // Follows every neighbour, so that one out of range is a touch out of range.
 void walk(const holdall::graph::Csr& csr) {
+  if (csr.weights != holdall::graph::Weights::none &&
+      csr.out.weights.size() != csr.out.neighbours.size())
+    std::abort();
+  for (const auto weight : csr.out.weights)
+    if (weight >= weights_below(csr.weights)) std::abort();
   for (std::uint64_t v = 0; v < csr.vertices(); ++v) {
     for (const auto to : csr.out.of(v))
       if (to >= csr.vertices()) std::abort();
@@ -88,16 +94,56 @@ std::string bytes_of(const Csr& csr, std::string_view name) {
   return file.contents();
 }
 
+// "0 1\n1 2\n", as gzip and zstd pack it.
+const std::string gzipped(
+    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x33\x50\x30\xe4\x32\x54\x30\xe2\x02\x00"
+    "\x6a\x1d\xbb\xd7\x08\x00\x00\x00",
+    28);
+const std::string zstandard(
+    "\x28\xb5\x2f\xfd\x04\x58\x41\x00\x00\x30\x20\x31\x0a\x31\x20\x32\x0a\x50\xbb\xb4"
+    "\x4b",
+    21);
+
+// A triangle, with weights of 4 bytes or none.
+std::string galois(std::uint64_t version, std::uint64_t weight_bytes) {
+  std::string bytes;
+  const auto put = [&](std::uint64_t value, std::size_t width) {
+    bytes.append(reinterpret_cast<const char*>(&value), width);
+  };
+  for (const std::uint64_t number : {version, weight_bytes, std::uint64_t{3}, std::uint64_t{3}})
+    put(number, 8);
+  for (const std::uint64_t end : {1, 2, 3}) put(end, 8);
+  for (const std::uint64_t to : {1, 2, 0}) put(to, version == 1 ? 4 : 8);
+  if (version == 1) put(0, 4);
+  if (weight_bytes > 0)
+    for (const std::uint64_t weight : {5, 6, 7}) put(weight, weight_bytes);
+  return bytes;
+}
+
 const std::vector<std::string>& seeds() {
   static const std::vector<std::string> all = [] {
     const Edges edges = {{0, 1}, {0, 2}, {1, 2}, {3, 0}, {3, 3}, {0, 1}};
+    const Csr weighted = build_csr(EdgeList(4, edges, Weights::int32, {1, 2, 3, 4, 5, 6}));
     return std::vector<std::string>{
         "0 1\n1 2\n2 3\n",
         "# name 4 3 1\n0\t1\r\n1,2\r\n2 3 0.5",
         "% sym\n1 2\n2 3\n",
         "4 5\n0 1\n1 2\n2 3\n3 0\n0 2\n",
         "source,target\n7,70000\n",
-        "%%MatrixMarket matrix coordinate real symmetric\n% c\n3 3 2\n2 1 5\n3 3 -1e5\n",
+        "%%MatrixMarket matrix coordinate real symmetric\n% c\n3 3 2\n2 1 5\n3 3 1e5\n",
+        "0 1 5\n1 2 2.5\n2 3 0\n",
+        "4 3\n0 1 5\n1 2 2\n2 3 0\n",
+        "c roads\np sp 4 3\na 1 2 5\na 2 3 7\nc more\na 4 1 0\n",
+        "% c\n4 4 011\n9 2 1 3 4\n1 1 1 3 2\n2 1 4 2 2 4 8\n7 3 8\n",
+        "4 3\n2 3\n1\n1 4\n3\n",
+        galois(1, 4),
+        galois(2, 0),
+        bytes_of(weighted, "g.wsg"),
+        bytes_of(weighted, "g.bwcsr"),
+        bytes_of(directed(4, edges), "g.bcsr"),
+        gzipped,
+        zstandard,
+        bytes_of(weighted, "g.hold"),
         bytes_of(directed(4, edges), "g.sg"),
         bytes_of(undirected(4, edges), "g.sg"),
         bytes_of(undirected(4, edges), "g.hold"),

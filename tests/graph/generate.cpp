@@ -25,11 +25,28 @@ TEST(Generate, specifications_are_read_as_written) {
 TEST(Generate, bad_specifications_are_refused_with_the_form) {
   for (const std::string_view text :
        {"kron", "kron:", "kron:0", "kron:33", "kron:-1", "kron:5x", "kron:5:", "kron:5:0",
-        "kron:5:65537", "kron:5:6:7", "kron: 5", "grid:5", "", "kron:99999999999999999999"}) {
+        "kron:5:65537", "kron:5:6:7", "kron: 5", "", "kron:99999999999999999999"}) {
     const std::string message = complaint([&] { (void)parse_generator(text); });
     expect_says(message, "kron:SCALE[:EDGEFACTOR]");
     expect_says(message, "scale 1 to 32");
   }
+}
+
+TEST(Generate, a_grid_joins_each_vertex_to_those_around_it) {
+  const Generator grid = parse_generator("grid:3x4");
+  EXPECT_EQ(to_string(grid), "grid:3x4");
+  const Csr csr = generate(grid);
+  EXPECT_EQ(csr.vertices(), 12u);
+  EXPECT_EQ(csr.edges(), 2u * (3 * 3 + 2 * 4));
+  EXPECT_TRUE(std::ranges::equal(csr.out.of(0), std::vector<Vertex>{1, 4}));
+  EXPECT_TRUE(std::ranges::equal(csr.out.of(3), std::vector<Vertex>{2, 7}));
+  EXPECT_TRUE(std::ranges::equal(csr.out.of(5), std::vector<Vertex>{1, 4, 6, 9}));
+  EXPECT_TRUE(std::ranges::equal(csr.out.of(11), std::vector<Vertex>{7, 10}));
+  EXPECT_EQ(generate(parse_generator("grid:1x1")).edges(), 0u);
+  EXPECT_EQ(generate(parse_generator("grid:1x900")).edges(), 2u * 899);
+  for (const std::string_view text : {"grid:", "grid:5", "grid:0x5", "grid:5x", "grid:5x0",
+                                      "grid:-1x5", "grid:2x3x4", "grid:65536x65537"})
+    expect_says(complaint([&] { (void)parse_generator(text); }), "grid:ROWSxCOLUMNS");
 }
 
 TEST(Generate, the_same_seed_makes_the_same_edges_for_ever) {

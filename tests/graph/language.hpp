@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,6 +44,27 @@ inline void expect_same(const Csr& a, const Csr& b) {
   EXPECT_TRUE(std::ranges::equal(a.in().offsets, b.in().offsets));
   EXPECT_TRUE(std::ranges::equal(a.in().neighbours, b.in().neighbours));
   EXPECT_TRUE(std::ranges::equal(a.original_ids, b.original_ids));
+  EXPECT_EQ(a.weights, b.weights);
+  EXPECT_TRUE(std::ranges::equal(a.out.weights, b.out.weights));
+  EXPECT_TRUE(std::ranges::equal(a.in().weights, b.in().weights));
+}
+
+// The edges with their weights, in order, as one would write them.
+inline std::vector<std::string> weighted_edges_of(const Csr& csr, const Adjacency& adjacency) {
+  std::vector<std::string> edges;
+  for (std::uint64_t v = 0; v + 1 < adjacency.offsets.size(); ++v)
+    for (std::uint64_t e = adjacency.offsets[v]; e < adjacency.offsets[v + 1]; ++e) {
+      std::ostringstream text;
+      text << v << ' ' << adjacency.neighbours[e];
+      if (csr.weights == Weights::int32) text << ' ' << adjacency.weights[e];
+      if (csr.weights == Weights::float32)
+        text << ' ' << std::bit_cast<float>(adjacency.weights[e]);
+      edges.push_back(text.str());
+    }
+  return edges;
+}
+inline std::vector<std::string> weighted_edges_of(const Csr& csr) {
+  return weighted_edges_of(csr, csr.out);
 }
 
 inline Csr undirected(std::uint64_t vertices, Edges edges) {

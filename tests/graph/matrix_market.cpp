@@ -17,11 +17,36 @@ TEST(MatrixMarket, keeps_vertices_without_entries) {
   EXPECT_EQ(parsed(general + "3 3 0\n").edges(), 0u);
 }
 
-TEST(MatrixMarket, every_field_is_read_as_a_pattern) {
+TEST(MatrixMarket, values_are_weights) {
+  const auto read = [](const std::string& kind, const std::string& value) {
+    return weighted_edges_of(
+        parsed("%%MatrixMarket matrix coordinate " + kind + "\n2 2 1\n2 1 " + value + "\n"));
+  };
+  using Strings = std::vector<std::string>;
+  EXPECT_EQ(read("integer general", "7"), Strings{"1 0 7"});
+  EXPECT_EQ(read("real general", "7"), Strings{"1 0 7"});
+  EXPECT_EQ(read("real general", "2.5e-1"), Strings{"1 0 0.25"});
+  EXPECT_EQ(read("integer symmetric", "7"), (Strings{"0 1 7", "1 0 7"}));
+  EXPECT_EQ(parsed("%%MatrixMarket matrix coordinate real general\n2 2 1\n2 1 7\n").weights,
+            Weights::float32);
+}
+
+TEST(MatrixMarket, values_that_are_no_weights_are_passed_over_with_a_note) {
+  for (const std::string kind : {"complex general", "real skew-symmetric", "complex hermitian"}) {
+    LoadReport report;
+    const Csr csr =
+        parsed("%%MatrixMarket matrix coordinate " + kind + "\n2 2 1\n2 1 -1 -2\n", {}, &report);
+    EXPECT_EQ(csr.weights, Weights::none);
+    EXPECT_EQ(report.notes.size(), 1u) << kind;
+  }
+}
+
+TEST(MatrixMarket, every_field_is_read_as_a_pattern_where_told_to) {
   for (const std::string field : {"pattern", "real", "integer", "complex"}) {
     const std::string value = field == "pattern" ? "" : field == "complex" ? " 1.0 -2e5" : " -7";
     EXPECT_EQ(edges_of(parsed("%%MatrixMarket matrix coordinate " + field + " general\n2 2 1\n2 1" +
-                              value + "\n")),
+                                  value + "\n",
+                              {.unweighted = true})),
               (Edges{{1, 0}}))
         << field;
   }
@@ -61,6 +86,10 @@ TEST(MatrixMarket, what_is_wrong_is_named_with_its_line) {
   expect_line(general + "2 2 2\n1 1\n", "line 2", "promises 2 entries, and 1 follow");
   expect_line(general + "2 2 1\n1 1\n1 2\n", "line 2", "promises 1 entries, and 2 follow");
   expect_line(general + "2 2 1\n1 one\n", "line 3", "'one'");
+  const std::string integer = "%%MatrixMarket matrix coordinate integer general\n2 2 1\n";
+  expect_line(integer + "1 1\n", "line 3", "two columns");
+  expect_line(integer + "1 1 -4\n", "line 3", "-4 is negative");
+  expect_line(integer + "1 1 0.5\n", "line 3", "0.5 is not a whole number");
 }
 
 }  // namespace

@@ -29,8 +29,63 @@ TEST(Text, passes_over_comments_and_headers) {
     EXPECT_EQ(edges_of(parsed(text)), path) << text;
 }
 
-TEST(Text, passes_over_further_numeric_columns) {
-  EXPECT_EQ(edges_of(parsed("0 1 5\n1 2 -1.5e-3\n2 3 nan 1082040961\n")), path);
+TEST(Text, passes_over_further_numeric_columns_where_told_to) {
+  EXPECT_EQ(edges_of(parsed("0 1 5\n1 2 -1.5e-3\n2 3 nan 1082040961\n", {.unweighted = true})),
+            path);
+  EXPECT_EQ(edges_of(parsed("0 1\n1 2 -1.5e-3\n2 3 7\n")), path);  // the first line has none
+}
+
+TEST(Text, a_third_column_holds_weights) {
+  const std::vector<std::string> whole = {"0 1 5", "1 2 0", "2 3 2147483647"};
+  for (const std::string_view text :
+       {"0 1 5\n1 2 0\n2 3 2147483647\n", "0\t1\t5\t9 9\r\n1,2,0\r\n2;3;2147483647",
+        "from,to,weight\n0,1,5\n1,2,0\n2,3,2147483647\n", "# c\n0 1 5 # c\n1 2 0\n2 3 2147483647",
+        "4 3\n0 1 5\n1 2 0\n2 3 2147483647\n"}) {
+    const Csr csr = parsed(text);
+    EXPECT_EQ(csr.weights, Weights::int32);
+    EXPECT_EQ(weighted_edges_of(csr), whole) << text;
+    EXPECT_EQ(weighted_edges_of(csr, csr.in()),
+              (std::vector<std::string>{"1 0 5", "2 1 0", "3 2 2147483647"}));
+  }
+  const Csr csr = parsed("0 1 5\n1 2 +2.5e-1\n2 3 2147483648\n3 4 -0\n");
+  EXPECT_EQ(csr.weights, Weights::float32);
+  EXPECT_EQ(weighted_edges_of(csr),
+            (std::vector<std::string>{"0 1 5", "1 2 0.25", "2 3 2.14748e+09", "3 4 0"}));
+  EXPECT_EQ(parsed("% sym unweighted\n1 2 9\n").weights, Weights::none);
+}
+
+TEST(Text, of_repeated_edges_the_one_of_least_weight_is_kept) {
+  const LoadOptions options{.symmetrize = true, .deduplicate = true};
+  EXPECT_EQ(weighted_edges_of(parsed("0 1 7\n1 0 3\n0 1 5\n1 1 2\n", options)),
+            (std::vector<std::string>{"0 1 3", "1 0 3", "1 1 2"}));
+  EXPECT_EQ(weighted_edges_of(parsed("0 1 0.5\n0 1 0.25\n", {.deduplicate = true})),
+            (std::vector<std::string>{"0 1 0.25"}));
+}
+
+TEST(Text, relabelling_puts_the_greatest_degree_first_and_keeps_the_ids) {
+  const Csr csr =
+      parsed("7 9 1\n8 9 2\n9 30 3\n30 8 4\n",
+             {.symmetrize = true, .compact = true, .relabel = LoadOptions::Relabel::degree});
+  EXPECT_TRUE(std::ranges::equal(csr.original_ids, std::vector<Vertex>{9, 8, 30, 7}));
+  EXPECT_EQ(weighted_edges_of(csr), (std::vector<std::string>{"0 1 2", "0 2 3", "0 3 1", "1 0 2",
+                                                              "1 2 4", "2 0 3", "2 1 4", "3 0 1"}));
+}
+
+// Blocks are parsed apart; the only fraction may be in any.
+TEST(Text, one_fraction_makes_all_weights_floats) {
+  std::string text;
+  Edges edges;
+  std::vector<std::uint32_t> weights;
+  for (std::uint32_t i = 0; i < 60'000; ++i) {
+    text += std::to_string(i % 500) + " " + std::to_string(i % 77) + " " +
+            std::to_string(i % 1000) + (i == 55'000 ? ".5\n" : "\n");
+    edges.push_back({i % 500, i % 77});
+    weights.push_back(
+        std::bit_cast<std::uint32_t>(static_cast<float>(i % 1000) + (i == 55'000 ? 0.5F : 0)));
+  }
+  const Csr all = build_csr(EdgeList(500, edges, Weights::float32, weights));
+  expect_same(parsed(text), all);
+  expect_same(parsed(text, {.memory = 2_MiB}), all);  // parsed again, not kept
 }
 
 TEST(Text, keeps_gaps_in_ids) {
@@ -96,6 +151,12 @@ TEST(Text, bad_lines_are_named) {
   expect_line("0 1\n99999999999999999999999999 2\n", "line 2", "out of range");
   expect_line("0 1\n1.5 2\n", "line 2", "'1.5'");
   expect_line("0 1\n1 2 weight\n", "line 2", "'w'");
+  expect_line("0 1 5\n1 2 weight\n", "line 2", "'weight' is no weight");
+  expect_line("0 1 5\n1 2\n", "line 2", "two columns; a weight");
+  expect_line("0 1 5\n1 2 -7\n", "line 2", "-7 is negative");
+  expect_line("0 1 5\n1 2 nan\n", "line 2", "nan is out of range");
+  expect_line("0 1 5\n1 2 1e39\n", "line 2", "1e39 is out of range");
+  expect_line("0 1 5\n1 2 5x\n", "line 2", "'5x' is no weight");
   expect_line("names here\nand here\n", "line 2", "'and'");
   expect_line("0 1\n1", "line 2", "one column");
   expect_line("0 1\n\xc3\xa9 2\n", "line 2",

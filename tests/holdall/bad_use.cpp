@@ -53,7 +53,7 @@ TEST_F(BadUse, a_truncated_file) {
 }
 
 TEST_F(BadUse, a_file_of_the_wrong_kind) {
-  refused("graph bfs " + file("a.gz", "\x1f\x8b\x08 and so on"), 1, {"a.gz", "gzip", "gunzip"});
+  refused("graph bfs " + file("a.gz", "\x1f\x8b\x08 and so on"), 1, {"a.gz", "gzip data"});
   refused("graph bfs " + file("prose", "once upon\na time ago\n"), 1, {"prose, line 2"});
   refused("graph bfs " + file("elf",
                               "\x7f"
@@ -147,6 +147,14 @@ TEST_F(BadUse, sources_that_contradict) {
   refused("graph bfs kron:10 --source 1 --sources 2", 2, {"--source"});
   refused("graph bfs kron:10 --sources 0", 2, {"--sources"});
   refused("graph bfs kron:10 --sources 2 --output " + path("parents"), 2, {"--output"});
+  refused("graph convert kron:10 " + path("a.sg") + " --host-memory 64MiB", 2, {"--host-memory"});
+  refused("graph convert kron:10 " + path("a.wsg"), 1, {"a.wsg", "--weights"});
+  refused("graph sweep kron:10 " + path("t.csv") + " --memory 64MB,x --policy lru", 2,
+          {"--memory"});
+  refused("graph sweep kron:10 " + path("t.csv") + " --memory 64MiB --policy none", 2, {"none"});
+  refused("graph sweep kron:10 " + path("t.csv") + " --memory 2MiB --policy lru --driver host", 1,
+          {"larger ones"});
+  refused("graph plan kron:10 --link -3", 2, {"--link"});
   refused("graph bfs kron:10 --direction sideways", 2, {"--direction", "sideways"});
 }
 

@@ -1,6 +1,7 @@
 // What the program does when it is used well.
 #include <cstdint>
 #include <cstring>
+#include <sstream>
 
 #include "tests/holdall/program.hpp"
 
@@ -132,13 +133,74 @@ TEST_F(Work, a_graph_is_the_same_in_every_format) {
   works("graph generate kron:10:8 " + path("a.hold") + " --seed 7");
   const auto expected = works("graph info " + path("a.hold") + " --json").json();
   EXPECT_EQ(works("graph info kron:10:8 --seed 7 --json").json()["edges"], expected["edges"]);
-  for (const char* name : {"b.sg", "c.mtx", "d.hold"}) {
-    works("graph convert " + path("a.hold") + " " + path(name));
+  for (const char* name : {"b.sg", "c.mtx", "d.hold", "e.hold"}) {
+    works("graph convert " + path("a.hold") + " " + path(name) +
+          (name[0] == 'e' ? " --host-memory 64MiB" : ""));
     auto info = works("graph info " + path(name) + " --json").json();
     for (const char* key :
          {"vertices", "edges", "isolated", "dangling", "greatest_degree", "directed"})
       EXPECT_EQ(info[key], expected[key]) << name << " " << key;
   }
+}
+
+TEST_F(Work, weights_go_through_every_format_that_has_them) {
+  works("graph generate kron:10:8 " + path("a.hold") + " --weights int32");
+  const std::string sssp =
+      "graph sssp --driver host --memory 64MiB --chunk 2MiB --source 1 --json ";
+  const auto expected = works(sssp + path("a.hold")).json();
+  for (const char* name : {"b.wsg", "c.wel", "d.mtx", "e.bwcsr", "f.bel", "g.txt"}) {
+    works("graph convert " + path("a.hold") + " " + path(name));
+    const bool text = name[0] == 'c' || name[0] == 'g';
+    const auto j = works(sssp + path(name) + " --verify" + (text ? " --symmetrize" : "")).json();
+    EXPECT_EQ(j["reached"], expected["reached"]) << name;
+    EXPECT_EQ(j["verified"], true) << name;
+  }
+  const auto info = works("graph info " + path("f.bel") + " --json").json();
+  EXPECT_EQ(info["weights"], "int32");
+  EXPECT_EQ(info["format"], "EMOGI .bel");
+}
+
+TEST_F(Work, plan_says_what_will_live_where) {
+  const auto j =
+      works("graph plan grid:1000x2000 --memory 64MiB --driver host --link 50 --json").json();
+  EXPECT_EQ(j["vertices"], 2000000);
+  EXPECT_EQ(j["edges"], 2 * (1000 * 1999 + 999 * 2000));
+  for (const auto& plan : j["algorithms"]) {
+    const std::uint64_t resident = plan["resident"], paged = plan["paged"], edges = plan["edges"];
+    const std::uint64_t always =
+        plan["offsets"].get<std::uint64_t>() + plan["state"].get<std::uint64_t>();
+    EXPECT_EQ(plan["possible"], plan["algorithm"] != "sssp");
+    EXPECT_EQ(resident + paged, edges);
+    if (!plan["fits"].get<bool>()) continue;
+    EXPECT_LE(always + resident, 64u << 20);
+    EXPECT_DOUBLE_EQ(plan["seconds"].get<double>(), static_cast<double>(paged) / 50e9);
+  }
+  EXPECT_EQ(j["algorithms"][2]["algorithm"], "pagerank");
+  EXPECT_EQ(j["algorithms"][2]["fits"], true);
+  EXPECT_EQ(j["algorithms"][2]["state"], 2000000 * 12);
+  EXPECT_EQ(j["algorithms"][2]["offsets"], 2000001 * 8);
+  // It says what a run says: too little is too little.
+  works("graph generate urand:16 " + path("g.hold"));
+  const std::string out =
+      works("graph plan " + path("g.hold") + " --memory 2MiB --driver host").out;
+  EXPECT_NE(out.find("DOES NOT FIT"), std::string::npos) << out;
+  EXPECT_NE(out.find("measured now"), std::string::npos) << out;
+}
+
+TEST_F(Work, sweep_writes_a_table_and_a_chart) {
+  works("graph generate urand:16:24 " + path("g.hold"));
+  const Outcome run =
+      holdall("graph sweep " + path("g.hold") + " " + path("t.csv") +
+              " --memory 24MiB,32MiB,1MiB --policy lru,mru --driver host --chunk 2MiB");
+  std::istringstream rows(contents(path("t.csv")));
+  std::string row;
+  std::size_t count = 0;
+  while (std::getline(rows, row)) ++count;
+  EXPECT_EQ(count, 1u + 4);  // 1 MiB is too little
+  if (run.err.find("matplotlib") != std::string::npos) GTEST_SKIP() << run.err;
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.err.find("1 MiB"), std::string::npos) << run.err;
+  EXPECT_NE(contents(path("t.svg")).find("<svg"), std::string::npos);
 }
 
 TEST_F(Work, info_tells_of_text) {

@@ -1,12 +1,10 @@
-#include "apps/policy/unpack.hpp"
+#include "apps/packed/unpack.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 #include <vector>
-
-#include "apps/policy/error.hpp"
 
 #ifdef HOLDALL_ZSTD
 #include <zstd.h>
@@ -18,7 +16,7 @@
 #include <lzma.h>
 #endif
 
-namespace holdall::lab {
+namespace holdall::packed {
 
 namespace {
 
@@ -54,10 +52,11 @@ class Unpacking : public Source {
     return size_ > 0;
   }
   [[noreturn]] void damaged(const char* why) const {
-    throw LabError(fmt::format("{}: the {} data is damaged: {}", name_, kind_, why));
+    throw UnpackError(fmt::format("{}: the {} data is damaged: {}", name_, kind_, why));
   }
   [[noreturn]] void cut() const {
-    throw LabError(fmt::format("{}: the {} data is cut short: its end is missing", name_, kind_));
+    throw UnpackError(
+        fmt::format("{}: the {} data is cut short: its end is missing", name_, kind_));
   }
 
   std::unique_ptr<Source> packed_;
@@ -174,34 +173,42 @@ class Xz final : public Unpacking {
 
 [[maybe_unused, noreturn]] void missing(const std::string& name, const char* kind,
                                         const char* package) {
-  throw LabError(fmt::format(
+  throw UnpackError(fmt::format(
       "{}: is packed with {}, and this holdall was built without it: build it again with {}, or "
       "unpack the file first",
       name, kind, package));
 }
 
+constexpr std::string_view zstd_mark("\x28\xb5\x2f\xfd"), gzip_mark("\x1f\x8b"),
+    xz_mark(
+        "\xfd"
+        "7zXZ\0",
+        6);
+
 }  // namespace
+
+bool is_packed(std::string_view begin) {
+  return begin.starts_with(zstd_mark) || begin.starts_with(gzip_mark) || begin.starts_with(xz_mark);
+}
 
 std::unique_ptr<Source> unpacked(std::unique_ptr<Source> packed, std::string_view begin,
                                  const std::string& name) {
   auto whole = std::make_unique<Rejoined>(begin, std::move(packed));
-  if (begin.starts_with("\x28\xb5\x2f\xfd")) {
+  if (begin.starts_with(zstd_mark)) {
 #ifdef HOLDALL_ZSTD
     return std::make_unique<Zstd>(std::move(whole), name);
 #else
     missing(name, "zstd", "libzstd-dev");
 #endif
   }
-  if (begin.starts_with("\x1f\x8b")) {
+  if (begin.starts_with(gzip_mark)) {
 #ifdef HOLDALL_ZLIB
     return std::make_unique<Gzip>(std::move(whole), name);
 #else
     missing(name, "gzip", "zlib1g-dev");
 #endif
   }
-  if (begin.starts_with(std::string_view("\xfd"
-                                         "7zXZ\0",
-                                         6))) {
+  if (begin.starts_with(xz_mark)) {
 #ifdef HOLDALL_LZMA
     return std::make_unique<Xz>(std::move(whole), name);
 #else
@@ -211,4 +218,4 @@ std::unique_ptr<Source> unpacked(std::unique_ptr<Source> packed, std::string_vie
   return whole;
 }
 
-}  // namespace holdall::lab
+}  // namespace holdall::packed
