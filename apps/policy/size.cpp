@@ -63,7 +63,7 @@ std::vector<std::string> split_policies(std::string_view list) {
     const std::string_view word = list.substr(0, comma);
     const bool parameter = word.find('=') < word.find(':');
     if (parameter && !policies.empty())
-      policies.back() += "," + std::string(word);
+      policies.back().append(1, ',').append(word);
     else
       policies.emplace_back(word);
     if (comma == list.npos) return policies;
