@@ -185,7 +185,7 @@ int main(int argc, char** argv) {
   }
 
   // 3. the load
-  const auto began = Clock::now() + std::chrono::seconds(1);  // what is due before warms up
+  const auto began = Clock::now() + std::chrono::seconds(1);  // what is answered before warms up
   const auto first = Clock::now();
   const auto end =
       began + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(o.seconds));
@@ -208,8 +208,10 @@ int main(int argc, char** argv) {
       cpu = cpu_seconds(child);
     }
     for (Client& client : clients) {
-      if (client.busy || due() > Clock::now()) continue;
-      client.due = due();
+      if (client.busy) continue;
+      const auto when = due();
+      if (when > Clock::now()) break;
+      client.due = when;
       client.busy = true;
       client.got.clear();
       const std::string& bytes = requests[sent++ % requests.size()];
@@ -230,8 +232,9 @@ int main(int argc, char** argv) {
       if (!complete(client.got)) continue;
       client.busy = false;
       failed += !client.got.starts_with("HTTP/1.1 200");
-      if (client.due >= began)
-        times.push_back(std::chrono::duration<double>(Clock::now() - client.due).count());
+      const auto answered = Clock::now();
+      if (answered >= began)
+        times.push_back(std::chrono::duration<double>(answered - client.due).count());
     }
   }
   cpu = cpu_seconds(child) - cpu;

@@ -50,6 +50,8 @@ class HttpServer::Listener final : public httplib::Server {
       ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     });
     set_payload_max_length(options.body);
+    set_keep_alive_max_count(1'000'000'000);  // as the answers' header tells
+    set_keep_alive_timeout(std::chrono::ceil<std::chrono::seconds>(options.silence).count());
     Get(".*", [this](const auto& request, auto& response) { put(response, call(request, {})); });
     Post(".*", [this](const auto& request, auto& response, const auto& content) {
       post(request, response, content);
