@@ -1,7 +1,5 @@
 #include "apps/serve/connection.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -13,20 +11,7 @@ namespace holdall::serve {
 
 namespace {
 
-constexpr std::size_t send_at = 256 << 10;  // of bytes that wait to be sent
-
-void tell(const sockaddr_storage& address, std::string& ip, int& port) {
-  char text[INET6_ADDRSTRLEN] = {};
-  if (address.ss_family == AF_INET) {
-    const auto& four = reinterpret_cast<const sockaddr_in&>(address);
-    ip = inet_ntop(AF_INET, &four.sin_addr, text, sizeof text);
-    port = ntohs(four.sin_port);
-  } else if (address.ss_family == AF_INET6) {
-    const auto& six = reinterpret_cast<const sockaddr_in6&>(address);
-    ip = inet_ntop(AF_INET6, &six.sin6_addr, text, sizeof text);
-    port = ntohs(six.sin6_port);
-  }
-}
+constexpr std::size_t much = 4096;
 
 }  // namespace
 
@@ -70,47 +55,45 @@ ssize_t Connection::read(char* to, std::size_t size) {
   return static_cast<ssize_t>(some);
 }
 
+// Little is gathered, so that a head and its body leave together; much is not copied for that.
 ssize_t Connection::write(const char* from, std::size_t size) {
-  if (out_.size() + size > send_at) {
-    if (!flush() || !send_all(from, size)) return -1;
-  } else {
+  if (size < much) {
     out_.append(from, size);
+    if (out_.size() >= much && !flush()) return -1;
+    return static_cast<ssize_t>(size);
   }
-  return static_cast<ssize_t>(size);
+  const bool sent = send_all({std::string_view(out_), std::string_view(from, size)});
+  out_.clear();
+  return sent ? static_cast<ssize_t>(size) : -1;
 }
 
 bool Connection::flush() {
-  const bool sent = send_all(out_.data(), out_.size());
+  const bool sent = send_all({std::string_view(out_), std::string_view()});
   out_.clear();
   return sent;
 }
 
-bool Connection::send_all(const char* from, std::size_t size) {
-  while (size > 0) {
-    const ssize_t sent = ::send(socket_, from, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent >= 0) {
-      from += sent;
-      size -= static_cast<std::size_t>(sent);
-    } else if (errno != EINTR &&
-               ((errno != EAGAIN && errno != EWOULDBLOCK) || !wait_for(POLLOUT, end_))) {
+bool Connection::send_all(std::array<std::string_view, 2> parts) {
+  while (!parts[0].empty() || !parts[1].empty()) {
+    iovec pieces[2];
+    for (int i = 0; i < 2; ++i)
+      pieces[i] = {const_cast<char*>(parts[i].data()), parts[i].size()};  // NOLINT: only read
+    msghdr message{};
+    message.msg_iov = pieces;
+    message.msg_iovlen = 2;
+    const ssize_t sent = ::sendmsg(socket_, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno != EINTR &&
+        ((errno != EAGAIN && errno != EWOULDBLOCK) || !wait_for(POLLOUT, end_)))
       return false;
+    std::size_t gone = sent > 0 ? static_cast<std::size_t>(sent) : 0;
+    for (std::string_view& part : parts) {
+      const std::size_t some = std::min(gone, part.size());
+      part.remove_prefix(some);
+      gone -= some;
     }
+    if (Clock::now() > end_) return false;  // a client that takes a byte now and then
   }
   return true;
-}
-
-void Connection::get_remote_ip_and_port(std::string& ip, int& port) const {
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  if (::getpeername(socket_, reinterpret_cast<sockaddr*>(&address), &size) == 0)
-    tell(address, ip, port);
-}
-
-void Connection::get_local_ip_and_port(std::string& ip, int& port) const {
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  if (::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size) == 0)
-    tell(address, ip, port);
 }
 
 }  // namespace holdall::serve

@@ -3,8 +3,10 @@
 
 #include <httplib.h>
 
+#include <array>
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace holdall::serve {
@@ -27,13 +29,14 @@ class Connection final : public httplib::Stream {
   bool is_writable() const override { return true; }
   ssize_t read(char* to, std::size_t size) override;
   ssize_t write(const char* from, std::size_t size) override;
-  void get_remote_ip_and_port(std::string& ip, int& port) const override;
-  void get_local_ip_and_port(std::string& ip, int& port) const override;
+  // Who asks is nobody's business here, and the library wants to know for each request.
+  void get_remote_ip_and_port(std::string&, int&) const override {}
+  void get_local_ip_and_port(std::string&, int&) const override {}
   socket_t socket() const override { return socket_; }
 
  private:
   bool wait_for(short events, Clock::time_point end) const;
-  bool send_all(const char* from, std::size_t size);
+  bool send_all(std::array<std::string_view, 2> parts);
 
   const socket_t socket_;
   Clock::time_point end_ = Clock::time_point::max();
