@@ -11,8 +11,9 @@ namespace {
 
 class Trial {
  public:
-  Trial(Engine& engine, Stream stream, const kernels::TableView& view, std::uint64_t positions)
-      : engine_(engine), stream_(stream), view_(view), work_(engine, stream, view.row) {
+  Trial(Engine& engine, Stream stream, const std::shared_ptr<Streams>& streams,
+        const kernels::TableView& view, std::uint64_t positions)
+      : engine_(engine), stream_(stream), view_(view), work_(engine, stream, view.row, streams) {
     // Every position is its own key.
     view_.entries = nullptr;
     view_.keys = nullptr;
@@ -57,15 +58,15 @@ class Trial {
 
 }  // namespace
 
-void measure_costs(Engine& engine, Stream stream, const kernels::TableView& view,
-                   std::uint64_t positions, FetchCosts& costs) {
+void measure_costs(Engine& engine, Stream stream, const std::shared_ptr<Streams>& streams,
+                   const kernels::TableView& view, std::uint64_t positions, FetchCosts& costs) {
   const std::uint64_t cold = positions - view.hot_rows;
   constexpr std::uint32_t sizes[] = {1u << 10, 1u << 13, 1u << 16, 1u << 18};
   const auto too_many = [&](std::uint32_t n) {
     return n > cold || std::uint64_t{n} * std::max(view.row.stride, 4 * view.row.dim) > 64u << 20;
   };
   if (too_many(sizes[0])) return;
-  Trial trial(engine, stream, view, positions);
+  Trial trial(engine, stream, streams, view, positions);
   FetchCosts::Curve direct, sorted, cpu;
   for (const std::uint32_t n : sizes) {
     if (too_many(n)) break;
