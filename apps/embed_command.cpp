@@ -1,9 +1,10 @@
-// holdall embed: bench, import, inspect, plan.
+// holdall embed: bench, import, inspect, plan; serve is in embed_serve.cpp.
 #include <fmt/format.h>
 
 #include <memory>
 
 #include "apps/command.hpp"
+#include "apps/embed_serve.hpp"
 #include "apps/embedding/plan.hpp"
 #include "apps/embedding/table.hpp"
 #include "apps/embedding/trial.hpp"
@@ -214,6 +215,8 @@ void add_embed(CLI::App& app, int& status) {
   add_count(*command, "--lookups", o->lookups, "that are timed one by one");
   command->add_flag("--json", o->json, "a JSON object");
   add_engine_options(*command, o->config);
+
+  add_embed_serve(*group, status);
 }
 
 }  // namespace holdall::apps

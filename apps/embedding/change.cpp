@@ -24,7 +24,7 @@ void Version::write(const std::uint64_t* keys, std::uint64_t n, const RowsIn& ro
   if (n == 0) return;
   const std::scoped_lock hold(write_lock_);
   // 1. room; lists that are too small may still be in use on another stream
-  if (!write_work_) write_work_ = std::make_unique<StreamWork>(engine_, stream_, view_.row);
+  if (!write_work_) write_work_ = std::make_unique<StreamWork>(engine_, stream_, view_.row, streams_);
   if (n > write_room_) {
     turns_.drain();
     write_room_ = std::bit_ceil(n);

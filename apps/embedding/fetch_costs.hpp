@@ -8,6 +8,7 @@
 
 #include "apps/embedding/row_store.hpp"
 #include "apps/embedding/spec.hpp"
+#include "apps/embedding/streams.hpp"
 #include "engine/engine.hpp"
 
 namespace holdall::embedding {
@@ -51,7 +52,7 @@ class FetchCosts {
 
 // Measures with random cold positions of a table; leaves `costs` as it is where too few rows are
 // cold to matter.
-void measure_costs(Engine& engine, Stream stream, const kernels::TableView& view,
-                   std::uint64_t positions, FetchCosts& costs);
+void measure_costs(Engine& engine, Stream stream, const std::shared_ptr<Streams>& streams,
+                   const kernels::TableView& view, std::uint64_t positions, FetchCosts& costs);
 
 }  // namespace holdall::embedding

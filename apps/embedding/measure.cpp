@@ -11,8 +11,9 @@ namespace {
 
 class Trial {
  public:
-  Trial(Engine& engine, Stream stream, const kernels::TableView& view, std::uint64_t positions)
-      : engine_(engine), stream_(stream), view_(view), work_(engine, stream, view.row) {
+  Trial(Engine& engine, Stream stream, const std::shared_ptr<Streams>& streams,
+        const kernels::TableView& view, std::uint64_t positions)
+      : engine_(engine), stream_(stream), view_(view), work_(engine, stream, view.row, streams) {
     // Every position is its own key.
     view_.entries = nullptr;
     view_.keys = nullptr;
@@ -69,8 +70,8 @@ class Trial {
 
 }  // namespace
 
-void measure_costs(Engine& engine, Stream stream, const kernels::TableView& view,
-                   std::uint64_t positions, FetchCosts& costs) {
+void measure_costs(Engine& engine, Stream stream, const std::shared_ptr<Streams>& streams,
+                   const kernels::TableView& view, std::uint64_t positions, FetchCosts& costs) {
   const std::uint64_t cold = positions - view.hot_rows;
   constexpr std::uint32_t sizes[] = {1u << 10, 1u << 13, 1u << 15, 1u << 16, 1u << 18, 1u << 20};
   // Trials take no more room than a small part of the table.
@@ -78,7 +79,7 @@ void measure_costs(Engine& engine, Stream stream, const kernels::TableView& view
   const Bytes room = std::min<Bytes>(256u << 20, positions * row / 16);
   const auto too_many = [&](std::uint64_t n) { return n > cold || n * row > room; };
   if (too_many(sizes[0])) return;
-  Trial trial(engine, stream, view, positions);
+  Trial trial(engine, stream, streams, view, positions);
   const auto measure = [&](FetchCosts::Batch batch, std::uint32_t hot) {
     for (const std::uint32_t n : sizes) {
       if (too_many(std::uint64_t{n} + hot)) return;

@@ -4,11 +4,12 @@
 
 namespace holdall::embedding {
 
-StreamWork::StreamWork(Engine& engine, Stream stream, kernels::RowLayout row)
+StreamWork::StreamWork(Engine& engine, Stream stream, kernels::RowLayout row,
+                       const std::shared_ptr<Streams>& streams)
     : engine_(engine),
       stream_(stream),
       row_(row),
-      beside_(engine.stream()),
+      beside_(streams),
       counts_(engine, beside_, 1, "counters of look-ups"),
       told_counts_(engine.host_array<kernels::LookupCounts>(1, "counters of look-ups")) {
   engine_.synchronize(beside_);

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "apps/embedding/resident.hpp"
+#include "apps/embedding/streams.hpp"
 #include "engine/engine.hpp"
 #include "kernels/lookup.hpp"
 #include "kernels/pool.hpp"
@@ -14,7 +15,8 @@ namespace holdall::embedding {
 
 class StreamWork {
  public:
-  StreamWork(Engine& engine, Stream stream, kernels::RowLayout row);
+  StreamWork(Engine& engine, Stream stream, kernels::RowLayout row,
+             const std::shared_ptr<Streams>& streams);
   ~StreamWork();
 
   // Room for batches of `n` keys of which `cold` are listed; `staged`: rows of that many on the
@@ -56,7 +58,7 @@ class StreamWork {
   Engine& engine_;
   const Stream stream_;
   const kernels::RowLayout row_;
-  Stream beside_;
+  LentStream beside_;
   vmm::Event here_, told_;
   Resident<std::uint32_t> positions_;
   Resident<std::uint32_t> list_, sorted_;  // count, positions, which

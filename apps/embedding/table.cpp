@@ -11,7 +11,10 @@ namespace holdall::embedding {
 
 struct EmbeddingTable::State {
   State(Engine& in, TableSpec as, const Source& source)
-      : engine(in), spec(std::move(as)), newest(std::make_shared<Version>(in, spec, source)) {
+      : engine(in),
+        spec(std::move(as)),
+        streams(std::make_shared<Streams>(in)),
+        newest(std::make_shared<Version>(in, spec, source, streams)) {
     spec.dim = newest->spec().dim;
     spec.frequencies = {};  // the version has its order
   }
@@ -23,6 +26,7 @@ struct EmbeddingTable::State {
 
   Engine& engine;
   TableSpec spec;
+  const std::shared_ptr<Streams> streams;
   mutable std::mutex lock;
   std::shared_ptr<Version> newest;  // shared with the calls that are under way
   TableStats before;                // of the versions that went
@@ -145,7 +149,7 @@ void EmbeddingTable::load_version(const Source& source) {
   spec.capacity = std::max(spec.capacity, source.info().rows);
   const std::shared_ptr<Version> before_it = state_->version();
   spec.frequencies = before_it->order_for(source.info());
-  auto next = std::make_shared<Version>(state_->engine, spec, source);
+  auto next = std::make_shared<Version>(state_->engine, spec, source, state_->streams);
   next->expect_as(*before_it);
   std::shared_ptr<Version> old = next;
   {

@@ -11,10 +11,12 @@
 
 namespace holdall::embedding {
 
-Version::Version(Engine& engine, const TableSpec& spec, const Source& source)
+Version::Version(Engine& engine, const TableSpec& spec, const Source& source,
+                 std::shared_ptr<Streams> streams)
     : engine_(engine),
       spec_(completed(spec, source.info())),
-      stream_(engine.stream()),
+      streams_(std::move(streams)),
+      stream_(streams_),
       rows_(source.info().rows),
       turns_(engine.driver()),
       curve_(rows_) {
@@ -71,7 +73,7 @@ Version::Version(Engine& engine, const TableSpec& spec, const Source& source)
   cold_share_ = 1 - curve_.at(store_->hot_rows());
 
   // 4. what is fast here
-  measure_costs(engine_, stream_, view_, store_->positions(), costs_);
+  measure_costs(engine_, stream_, streams_, view_, store_->positions(), costs_);
 }
 
 Version::~Version() { turns_.drain(); }
@@ -79,7 +81,7 @@ Version::~Version() { turns_.drain(); }
 StreamWork& Version::work_of(Stream stream) {
   const std::scoped_lock hold(works_lock_);
   auto& work = works_[stream.handle()];
-  if (!work) work = std::make_unique<StreamWork>(engine_, stream, view_.row);
+  if (!work) work = std::make_unique<StreamWork>(engine_, stream, view_.row, streams_);
   return *work;
 }
 

@@ -23,7 +23,8 @@ struct LearnWork;
 
 class Version {
  public:
-  Version(Engine& engine, const TableSpec& spec, const Source& source);
+  Version(Engine& engine, const TableSpec& spec, const Source& source,
+          std::shared_ptr<Streams> streams);
   ~Version();
 
   // What readers are told; asked for within a turn.
@@ -69,7 +70,8 @@ class Version {
 
   Engine& engine_;
   TableSpec spec_;
-  const Stream stream_;  // for loading, moving and resizing
+  const std::shared_ptr<Streams> streams_;
+  const LentStream stream_;  // for loading, moving and resizing
   const std::uint64_t rows_;
   Turns turns_;
   std::unique_ptr<RowStore> store_;

@@ -1,7 +1,77 @@
 // Whatever bytes a file holds, a reader of rows answers with a source or an EmbeddingError.
 //
-// A libFuzzer target for a longer run: as tests/graph/fuzz_readers.cpp says, with this file and
-// apps/embedding/*.cpp.
+// A libFuzzer target for a longer run; the first byte of an input chooses the kind of file:
+//   clang++ -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -DHOLDALL_LIBFUZZER -I.
+//     tests/embedding/sources.cpp apps/embedding/{source,npy,safetensors,flat_source,file}.cpp
+//     -lfmt -o fuzz
+// As a test it runs seeds of each kind and some thousands of seeded changes to them.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "apps/embedding/error.hpp"
+#include "apps/embedding/source.hpp"
+
+namespace {
+
+// A file in memory, made once.
+class Scratch {
+ public:
+  Scratch() : handle_(::memfd_create("fuzz", MFD_CLOEXEC)) {
+    if (handle_ < 0) std::abort();
+  }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(handle_); }
+  void fill(const std::uint8_t* data, std::size_t size) const {
+    if (::ftruncate(handle_, 0) != 0 || ::pwrite(handle_, data, size, 0) != ssize_t(size))
+      std::abort();
+  }
+
+ private:
+  int handle_;
+};
+
+// What is promised can be read, and what is read is as long as was promised.
+void walk(const holdall::embedding::Source& source) {
+  const auto& info = source.info();
+  if (info.rows > 1000 || info.dim > 1000) return;
+  std::vector<std::byte> rows(info.rows * holdall::kernels::row_bytes(info.type, info.dim));
+  source.read_rows(0, info.rows, rows.data());
+  std::vector<std::uint64_t> keys(info.rows);
+  if (info.keyed) source.read_keys(0, info.rows, keys.data());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace holdall::embedding;
+  if (size == 0) return 0;
+  static const Scratch scratch;
+  scratch.fill(data + 1, size - 1);
+  try {
+    switch (data[0] % 4) {
+      case 0:
+        walk(*open_npy(scratch.path()));
+        break;
+      case 1:
+        walk(*open_safetensors(scratch.path()));
+        break;
+      case 2:
+        (void)read_frequencies(scratch.path());
+        break;
+      default:
+        walk(*open_raw(scratch.path(), RowType::fp32, size / 16, 4, size % 7));
+    }
+  } catch (const EmbeddingError&) {
+  }
+  return 0;
+}
+
+#ifndef HOLDALL_LIBFUZZER
+
 #include "apps/embedding/new_file.hpp"
 #include "tests/embedding/world.hpp"
 
@@ -145,27 +215,13 @@ TEST(Sources, DuplicatesAndNotANumberAreTreatedAsAsked) {
 }
 
 TEST(Sources, ChangedFilesAreSourcesOrErrors) {
-  const Folder folder;
   std::mt19937_64 random(1);
-  const auto try_it = [&](const std::string& name, const std::string& bytes) {
-    const auto path = folder.file(name, bytes);
-    try {
-      const auto source = open_source(path);
-      if (source->info().type == RowType::fp32 && source->info().rows < 1000)
-        (void)all_rows(*source);
-    } catch (const EmbeddingError&) {
-    }
-    try {
-      (void)read_frequencies(path);
-    } catch (const EmbeddingError&) {
-    }
-  };
-  const std::pair<std::string, std::string> seeds[] = {
-      {"a.npy", good_npy()},
-      {"b.npy",
-       npy("{'descr': '<i8', 'fortran_order': False, 'shape': (1,), }\n", bytes_of(Keys64{5}))},
-      {"a.safetensors", good_safetensors()}};
-  for (const auto& [name, seed] : seeds)
+  const std::pair<char, std::string> seeds[] = {
+      {0, good_npy()},
+      {1, good_safetensors()},
+      {2, npy("{'descr': '<i8', 'fortran_order': False, 'shape': (1,), }\n", bytes_of(Keys64{5}))},
+      {3, floats({1, 2, 3, 4})}};
+  for (const auto& [kind, seed] : seeds)
     for (int round = 0; round < 1500; ++round) {
       std::string bytes = seed;
       for (std::uint64_t n = 1 + random() % 3; n > 0 && !bytes.empty(); --n) {
@@ -187,9 +243,12 @@ TEST(Sources, ChangedFilesAreSourcesOrErrors) {
             bytes.insert(at, bytes.substr(random() % bytes.size(), 1 + random() % 6));
         }
       }
-      try_it(name, bytes);
+      bytes.insert(0, 1, kind);
+      LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
     }
 }
 
 }  // namespace
 }  // namespace holdall::embedding
+
+#endif
