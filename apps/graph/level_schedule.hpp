@@ -30,9 +30,9 @@
 namespace holdall::graph {
 
 struct ScheduleOptions {
-  // A chunk that is not resident is paged if at least this share of its bytes is needed. The default
-  // is the rate of sorted reads in place over that of paging, some 42 and 53 GB/s on an H200. 0: all
-  // is paged; above 1: nothing is.
+  // A chunk that is not resident is paged if at least this share of its bytes is needed. The
+  // default is the rate of sorted reads in place over that of paging, some 42 and 53 GB/s on an
+  // H200. 0: all is paged; above 1: nothing is.
   double paged_from = 0.8;
   unsigned blocks = 64;  // of a GPU, for what is read in place
 };
