@@ -85,19 +85,19 @@ PagedPageRank PageRankRun::run(const PagedPageRankOptions& options, const Watch&
   } while (result.iterations < options.iterations && result.error >= options.tolerance);
   engine.synchronize(stream);
   graph_.check_unchanged();
+  result.seconds = seconds_since(began);
   if (exchange.parts() == 1) {
-    result.seconds = seconds_since(began);
     result.scores.resize(graph_.vertices());
     scores_.store(result.scores);
     return result;
   }
+  // All scores, in the place of the contributions.
   std::vector<float> scores(own);
   if (own > 0) {
     scores_.store(scores);
     contributions_.load(scores, first);
   }
   exchange.gather(contributions_, graph_.bounds());
-  result.seconds = seconds_since(began);
   if (exchange.part() > 0) return result;
   result.scores.resize(graph_.vertices());
   contributions_.store(result.scores);
