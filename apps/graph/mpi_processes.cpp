@@ -5,11 +5,17 @@
 #include <string>
 
 #include "apps/graph/processes.hpp"
-#include "apps/graph/started_by_mpirun.hpp"
 
 namespace holdall::graph {
 
 namespace {
+
+// By mpirun, or by srun with either interface of its own.
+bool started_by_a_launcher() {
+  for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
+    if (std::getenv(name) != nullptr) return true;
+  return false;
+}
 
 constexpr Bytes most_at_once = Bytes{1} << 28;  // MPI counts in int
 
@@ -110,7 +116,7 @@ class ProcessExchange final : public Exchange {
 }  // namespace
 
 Processes::Processes() {
-  if (!started_by_mpirun()) return;
+  if (!started_by_a_launcher()) return;
   int provided = 0;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "start MPI");
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
