@@ -28,8 +28,9 @@ class Processes : public Program {
       const nlohmann::json j = outcome.json();
       EXPECT_EQ(j["verified"], true);
       EXPECT_EQ(j.value("processes", 1), processes);
-      if (line.starts_with("cc") || line.starts_with("sssp"))
+      if (line.starts_with("cc") || line.starts_with("sssp")) {
         EXPECT_EQ(contents(path("together")), contents(path("alone")));
+      }
     }
   }
   // In a file, of which each process opens its part in place.
