@@ -137,7 +137,15 @@ nlohmann::json to_json(const Traffic& traffic) {
           {"write_backs", traffic.write_backs}};
 }
 
-void note(const std::string& text) { fmt::print(stderr, "holdall: note: {}\n", text); }
+namespace {
+bool notes_left_out = false;
+}  // namespace
+
+void note(const std::string& text) {
+  if (!notes_left_out) fmt::print(stderr, "holdall: note: {}\n", text);
+}
+
+void leave_notes_out() { notes_left_out = true; }
 
 Progress::Progress(const std::string& text) : text_(text) {
   if (isatty(STDERR_FILENO)) thread_ = std::jthread([this] { draw(); });

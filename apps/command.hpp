@@ -50,6 +50,8 @@ int run_script(const std::string& script, const std::string& folder, const char*
 
 // "holdall: note: ..." on standard error.
 void note(const std::string& text);
+// No notes from here on: another process of the same run tells them.
+void leave_notes_out();
 
 // A line on standard error, where that is a terminal: what a job does that takes longer than two
 // seconds.

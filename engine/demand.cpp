@@ -67,7 +67,7 @@ bool Demand::service() {
   // 2. nothing is in use any more, so all may be evicted but what was missed
   leases_.clear();
   const Bytes budget = pager_->memory(use_->device());
-  const Bytes leased = std::min(budget, pager_->leased());
+  const Bytes leased = std::min(budget, pager_->leased(use_->device()));
   for (std::uint64_t most = std::clamp<std::uint64_t>((budget - leased) / range_->chunk_bytes, 1, count);;
        most /= 2) {
     std::vector<Need> needs;

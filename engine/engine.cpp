@@ -66,9 +66,9 @@ void Engine::synchronize(Stream stream) {
   vmm::check(status, "wait for a stream");
 }
 
-void Engine::load(RangeState& to, Bytes first, std::span<const std::byte> from) {
+void Engine::load(RangeState& to, Bytes first, std::span<const std::byte> from, int device) {
   const Access whole{&to, Access::overwrite, first, from.size(), nullptr};
-  const Stream stream = pager_->own_stream();
+  const Stream stream = pager_->own_stream(device);
   for (Passes passes = this->passes(stream, {whole}); passes.next();) {
     for (const Need& part : passes.parts())
       for (std::uint64_t i = part.run.first; i < part.run.first + part.run.count; ++i) {
@@ -81,9 +81,9 @@ void Engine::load(RangeState& to, Bytes first, std::span<const std::byte> from) 
   }
 }
 
-void Engine::store(RangeState& from, Bytes first, std::span<std::byte> to) {
+void Engine::store(RangeState& from, Bytes first, std::span<std::byte> to, int device) {
   const Access whole{&from, Access::read, first, to.size(), nullptr};
-  const Stream stream = pager_->own_stream();
+  const Stream stream = pager_->own_stream(device);
   for (Passes passes = this->passes(stream, {whole}); passes.next();) {
     for (const Need& part : passes.parts())
       for (std::uint64_t i = part.run.first; i < part.run.first + part.run.count; ++i) {

@@ -109,15 +109,15 @@ class Engine {
   // Takes back what was declared and has not come to pass.
   void forget_schedule() { pager_->forget_schedule(); }
 
-  // Copies between ordinary host memory and elements [first, first + count) of a range; return when done.
-  // Throw as acquire does.
+  // Copies between ordinary host memory and elements [first, first + count) of a range, by a stream of `device`; return when
+  // done. Throw as acquire does.
   template <class T>
-  void load(const Range<T>& to, std::uint64_t first, std::span<const T> from) {
-    load(to.state(), first * sizeof(T), std::as_bytes(from));
+  void load(const Range<T>& to, std::uint64_t first, std::span<const T> from, int device = 0) {
+    load(to.state(), first * sizeof(T), std::as_bytes(from), device);
   }
   template <class T>
-  void store(const Range<T>& from, std::uint64_t first, std::span<T> to) {
-    store(from.state(), first * sizeof(T), std::as_writable_bytes(to));
+  void store(const Range<T>& from, std::uint64_t first, std::span<T> to, int device = 0) {
+    store(from.state(), first * sizeof(T), std::as_writable_bytes(to), device);
   }
   // The whole of a pinned or host-mapped range's backing, in place; nullptr for other backings. Write to it before the range
   // is first leased, or read it after a flush.
@@ -157,13 +157,14 @@ class Engine {
   int devices() const { return pager_->devices(); }
   vmm::Driver& driver() const { return pager_->driver(); }
   Stats stats() { return pager_->stats(); }
-  // Bytes of chunks under leases that have not ended.
+  // Bytes of chunks under leases that have not ended, on the streams of all devices or of one.
   Bytes leased() { return pager_->leased(); }
+  Bytes leased(int device) { return pager_->leased(device); }
   Pager& pager() { return *pager_; }
 
  private:
-  void load(RangeState& to, Bytes first, std::span<const std::byte> from);
-  void store(RangeState& from, Bytes first, std::span<std::byte> to);
+  void load(RangeState& to, Bytes first, std::span<const std::byte> from, int device);
+  void store(RangeState& from, Bytes first, std::span<std::byte> to, int device);
 
   std::unique_ptr<Pager> pager_;
 };

@@ -395,15 +395,24 @@ std::vector<Pager::PinnedPart> Pager::pin_resident(StreamUse& use, std::vector<N
 
 Bytes Pager::leased() {
   Bytes bytes = 0;
+  for (int device = 0; device < devices(); ++device) bytes += leased(device);
+  return bytes;
+}
+
+Bytes Pager::leased(int device) {
+  Bytes bytes = 0;
   uses_.each_live([&](const LeaseRecord& record) {
+    if (record.use->device() != device) return;
     for (const PinnedRun& run : record.runs) bytes += run.run.count * run.range->chunk_bytes;
   });
   return bytes;
 }
 
-Stream Pager::own_stream() {
-  std::call_once(own_stream_made_, [this] { own_stream_ = uses_.create(0); });
-  return own_stream_;
+Stream Pager::own_stream(int device) {
+  const std::scoped_lock hold(own_streams_lock_);
+  const auto at = own_streams_.find(device);
+  return at != own_streams_.end() ? at->second
+                                  : own_streams_[device] = uses_.create(device);
 }
 
 void Pager::prefetch(int device, std::span<const Access> accesses) {

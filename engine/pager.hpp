@@ -85,8 +85,8 @@ class Pager {
   int devices() const { return static_cast<int>(devices_.size()); }
   StreamUses& uses() { return uses_; }
   HostMemory& host_memory() { return host_memory_; }
-  // A stream of device 0 for the engine's own copies of callers' data.
-  Stream own_stream();
+  // A stream of `device` for the engine's own copies of callers' data.
+  Stream own_stream(int device);
 
   RangeState& reserve(Bytes bytes, const RangeOptions& options);
   void drop(RangeState& range);
@@ -106,8 +106,9 @@ class Pager {
     LeaseRecord* record = nullptr;
   };
   std::vector<PinnedPart> pin_resident(StreamUse& use, std::vector<Need>& needs, Bytes most);
-  // Bytes under leases that have not been released.
+  // Bytes under leases that have not been released, on all devices' streams or on those of one.
   Bytes leased();
+  Bytes leased(int device);
   // Throws InvalidAccess on a capturing stream, DriverError on a lost device.
   void check_use(const StreamUse& use) const;
 
@@ -320,8 +321,8 @@ class Pager {
   std::atomic<std::uint64_t> next_lease_{1};
   alignas(64) std::atomic<bool> log_is_long_{false};
   std::atomic<bool> posted_{false};
-  std::once_flag own_stream_made_;
-  Stream own_stream_;
+  std::mutex own_streams_lock_;
+  std::map<int, Stream> own_streams_;  // by device
   std::atomic<std::uint64_t> stalls_{0};
   std::atomic<std::int64_t> stalled_{0};
   mutable std::mutex lock_;

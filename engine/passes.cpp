@@ -34,7 +34,7 @@ Passes::Passes(Pager& pager, Stream stream, std::vector<Need> needs, std::size_t
   pager.check_use(*use_);
   // Small enough that bringing in, working and leaving overlap in what other leases leave free.
   const Bytes budget = pager.memory(use_->device());
-  const Bytes leased = std::min(budget, pager.leased());
+  const Bytes leased = std::min(budget, pager.leased(use_->device()));
   pass_bytes_ = std::min((budget - leased) / 8, largest_pass);
   if (together_ > 1) {
     pin_groups(needs);

@@ -72,6 +72,13 @@ void flatten(const ComponentsState& state) {
   });
 }
 
+void join(const ComponentsState& state, const std::uint32_t* others) {
+  tbb::parallel_for(Range(0, state.vertices, vertex_grain), [&](const Range& range) {
+    for (std::uint64_t v = range.begin(); v < range.end(); ++v)
+      if (others[v] != v) link(state, static_cast<std::uint32_t>(v), others[v]);
+  });
+}
+
 std::uint32_t most_frequent(const ComponentsState& state) {
   std::vector<std::uint32_t> labels(sampled_labels(state.vertices));
   for (std::uint64_t i = 0; i < labels.size(); ++i)
@@ -128,6 +135,11 @@ void components_link(const ComponentsState& state, const WorkItems& items, const
                   link(state, items.vertices[item], to);
                 });
   });
+}
+
+void components_join(const ComponentsState& state, const std::uint32_t* others, Stream stream) {
+  if (!stream.on_host()) return gpu::components_join(state, others, stream);
+  vmm::launch(stream, [=] { join(state, others); });
 }
 
 std::uint64_t components_changed(const ComponentsState& state, Stream stream) {

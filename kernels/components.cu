@@ -72,6 +72,13 @@ __global__ void flatten(ComponentsState state) {
   state.labels[v] = root;
 }
 
+__global__ void join_others(ComponentsState state, const std::uint32_t* __restrict__ others) {
+  const std::uint64_t v = thread_index();
+  if (v >= state.vertices) return;
+  const std::uint32_t other = others[v];
+  if (other != v) join(state.labels, __ldcg(state.labels + v), __ldcg(state.labels + other));
+}
+
 __global__ void take_sample(ComponentsState state, std::uint32_t* to, std::uint64_t count) {
   const std::uint64_t i = thread_index();
   if (i < count) to[i] = state.labels[sampled_vertex(i, state.vertices)];
@@ -147,6 +154,11 @@ void components_link(const ComponentsState& state, const WorkItems& items, const
   const OnDeviceOf device(stream);
   const VisitLayout layout(state.workspace, state.vertices, pass.edges, pass.ranges_count);
   visit_edges(items, pass, state.neighbours, layout, Link{state.labels, items}, stream);
+}
+
+void components_join(const ComponentsState& state, const std::uint32_t* others, Stream stream) {
+  const OnDeviceOf device(stream);
+  launch_threads(join_others, state.vertices, stream, state, others);
 }
 
 void components_send(const ComponentsState& state, const WorkItems& items, const ItemPass& pass,

@@ -69,6 +69,10 @@ std::uint64_t components_outside(const ComponentsState& state, std::uint32_t lab
 void components_link(const ComponentsState& state, const WorkItems& items, const ItemPass& pass,
                      Stream stream);
 
+// Links every vertex with what its label is in `others`, [vertices]: labels that somebody else came
+// to, over other edges of the same vertices.
+void components_join(const ComponentsState& state, const std::uint32_t* others, Stream stream);
+
 // Makes the vertices whose label has changed (whose bit is set) the frontier, clears the bits and
 // answers how many there are. Waits.
 std::uint64_t components_changed(const ComponentsState& state, Stream stream);

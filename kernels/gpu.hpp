@@ -12,6 +12,7 @@
 #include "kernels/generate_graph.hpp"
 #include "kernels/kcore.hpp"
 #include "kernels/lookup.hpp"
+#include "kernels/merge.hpp"
 #include "kernels/pagerank.hpp"
 #include "kernels/pool.hpp"
 #include "kernels/sssp.hpp"
@@ -40,6 +41,12 @@ Bytes visit_workspace_bytes(std::uint64_t vertices, std::uint64_t pass_edges,
 std::uint64_t list_vertices(const std::uint64_t* bits, bool value, std::uint64_t vertices,
                             std::uint32_t* list, void* workspace, Stream stream);
 
+ListPart part_of_list(const std::uint32_t* list, std::uint64_t count, std::uint64_t first,
+                      std::uint64_t past, void* workspace, Stream stream);
+
+void unite_bits(std::uint64_t* to, const std::uint64_t* from, std::uint64_t words, Stream stream);
+void lower_values(std::uint32_t* to, const std::uint32_t* from, std::uint64_t count, Stream stream);
+
 void bfs_start(const BfsState& state, std::uint32_t source, Stream stream);
 void bfs_expand(const BfsState& state, const WorkItems& items, const ItemPass& pass, Stream stream);
 void bfs_pull(const BfsState& state, const WorkItems& items, const ItemPass& pass, Stream stream);
@@ -54,6 +61,7 @@ void components_mark_outside(const ComponentsState& state, std::uint32_t label, 
 void components_clear_bits(const ComponentsState& state, Stream stream);
 void components_link(const ComponentsState& state, const WorkItems& items, const ItemPass& pass,
                      Stream stream);
+void components_join(const ComponentsState& state, const std::uint32_t* others, Stream stream);
 void components_send(const ComponentsState& state, const WorkItems& items, const ItemPass& pass,
                      Stream stream);
 

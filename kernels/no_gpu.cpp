@@ -36,6 +36,14 @@ std::uint64_t list_vertices(const std::uint64_t*, bool, std::uint64_t, std::uint
   refuse();
 }
 
+ListPart part_of_list(const std::uint32_t*, std::uint64_t, std::uint64_t, std::uint64_t, void*,
+                      Stream) {
+  refuse();
+}
+
+void unite_bits(std::uint64_t*, const std::uint64_t*, std::uint64_t, Stream) { refuse(); }
+void lower_values(std::uint32_t*, const std::uint32_t*, std::uint64_t, Stream) { refuse(); }
+
 void bfs_start(const BfsState&, std::uint32_t, Stream) { refuse(); }
 void bfs_expand(const BfsState&, const WorkItems&, const ItemPass&, Stream) { refuse(); }
 void bfs_pull(const BfsState&, const WorkItems&, const ItemPass&, Stream) { refuse(); }
@@ -52,6 +60,7 @@ void components_clear_bits(const ComponentsState&, Stream) { refuse(); }
 void components_link(const ComponentsState&, const WorkItems&, const ItemPass&, Stream) {
   refuse();
 }
+void components_join(const ComponentsState&, const std::uint32_t*, Stream) { refuse(); }
 void components_send(const ComponentsState&, const WorkItems&, const ItemPass&, Stream) {
   refuse();
 }

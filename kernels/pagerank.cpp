@@ -19,7 +19,7 @@ constexpr std::uint64_t vertex_grain = 16384;
 constexpr std::uint64_t edge_grain = 32768;
 
 void start(const PagerankState& state) {
-  const float score = 1.0F / static_cast<float>(state.vertices);
+  const float score = 1.0F / static_cast<float>(state.in_all());
   tbb::parallel_for(Range(0, state.vertices, vertex_grain), [&](const Range& range) {
     std::fill(state.scores + range.begin(), state.scores + range.end(), score);
   });
@@ -29,7 +29,8 @@ void begin(const PagerankState& state) {
   tbb::parallel_for(Range(0, state.vertices, vertex_grain), [&](const Range& range) {
     for (std::uint64_t v = range.begin(); v < range.end(); ++v) {
       const std::uint64_t degree = state.out_offsets[v + 1] - state.out_offsets[v];
-      state.contributions[v] = degree == 0 ? 0.0F : state.scores[v] / static_cast<float>(degree);
+      state.contributions[state.first + v] =
+          degree == 0 ? 0.0F : state.scores[v] / static_cast<float>(degree);
       state.sums[v] = 0.0F;
     }
   });
@@ -62,7 +63,7 @@ void pull(const PagerankState& state, const EdgePass& pass) {
 }
 
 void finish(const PagerankState& state) {
-  const float base = (1.0F - state.damping) / static_cast<float>(state.vertices);
+  const float base = (1.0F - state.damping) / static_cast<float>(state.in_all());
   *static_cast<double*>(state.workspace) = tbb::parallel_deterministic_reduce(
       Range(0, state.vertices, vertex_grain), 0.0,
       [&](const Range& range, double error) {

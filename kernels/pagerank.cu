@@ -178,16 +178,17 @@ __global__ void __launch_bounds__(block_threads)
 
 // -- The vertices.
 
-__global__ void fill_scores(float* scores, std::uint64_t vertices) {
+__global__ void fill_scores(PagerankState state) {
   const std::uint64_t v = thread_index();
-  if (v < vertices) scores[v] = 1.0F / static_cast<float>(vertices);
+  if (v < state.vertices) state.scores[v] = 1.0F / static_cast<float>(state.in_all());
 }
 
 __global__ void contribute(PagerankState state) {
   const std::uint64_t v = thread_index();
   if (v >= state.vertices) return;
   const std::uint64_t degree = state.out_offsets[v + 1] - state.out_offsets[v];
-  state.contributions[v] = degree == 0 ? 0.0F : state.scores[v] / static_cast<float>(degree);
+  state.contributions[state.first + v] =
+      degree == 0 ? 0.0F : state.scores[v] / static_cast<float>(degree);
   state.sums[v] = 0.0F;
 }
 
@@ -197,7 +198,7 @@ constexpr int error_blocks = 1024;
 __global__ void __launch_bounds__(block_threads) score(PagerankState state, double* errors) {
   using Reduce = cub::BlockReduce<double, block_threads>;
   __shared__ typename Reduce::TempStorage storage;
-  const float base = (1.0F - state.damping) / static_cast<float>(state.vertices);
+  const float base = (1.0F - state.damping) / static_cast<float>(state.in_all());
   double error = 0;
   for (std::uint64_t v = thread_index(); v < state.vertices; v += error_blocks * block_threads) {
     const float score = base + state.damping * state.sums[v];
@@ -239,7 +240,7 @@ Bytes pagerank_workspace_bytes(std::uint64_t pass_edges, std::uint64_t pass_span
 
 void pagerank_start(const PagerankState& state, Stream stream) {
   const OnDeviceOf device(stream);
-  launch_threads(fill_scores, state.vertices, stream, state.scores, state.vertices);
+  launch_threads(fill_scores, state.vertices, stream, state);
 }
 
 void pagerank_begin(const PagerankState& state, Stream stream) {

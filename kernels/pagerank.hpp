@@ -24,21 +24,27 @@
 namespace holdall::kernels {
 
 struct PagerankState {
-  std::uint64_t vertices = 0;
+  std::uint64_t vertices = 0;  // those that are worked on; [vertices] counts them alone
   const std::uint64_t* in_offsets = nullptr;   // [vertices + 1]
   const std::uint64_t* out_offsets = nullptr;  // [vertices + 1]; that of the in-edges if symmetric
   const std::uint32_t* in_neighbours = nullptr;  // [in_offsets[vertices]], paged; 4-byte aligned
   float* scores = nullptr;                       // [vertices], the result
-  float* contributions = nullptr;                // [vertices]
+  float* contributions = nullptr;                // [first + vertices], of the whole graph
   float* sums = nullptr;                         // [vertices]
   void* workspace = nullptr;                     // pagerank_workspace_bytes, 256-byte aligned
   float damping = 0.85F;
+  // Where the vertices are a part of a greater graph: the number of the first, and how many there
+  // are in all (0: these). The contributions of the others are the caller's to bring.
+  std::uint64_t first = 0;
+  std::uint64_t all = 0;
+
+  constexpr std::uint64_t in_all() const { return all == 0 ? vertices : all; }
 };
 
 // Room for passes of at most so many edges and spans.
 Bytes pagerank_workspace_bytes(std::uint64_t pass_edges, std::uint64_t pass_spans, Stream stream);
 
-// scores = 1 / vertices.
+// scores = 1 / in_all().
 void pagerank_start(const PagerankState& state, Stream stream);
 
 // contributions = scores / out-degree, 0 where there are no out-edges; sums = 0.
@@ -48,7 +54,7 @@ void pagerank_begin(const PagerankState& state, Stream stream);
 // additions, and with it the last bits, vary where a vertex's list is cut.
 void pagerank_pull(const PagerankState& state, const EdgePass& pass, Stream stream);
 
-// scores = (1 - damping) / vertices + damping * sums, and their change for pagerank_error.
+// scores = (1 - damping) / in_all() + damping * sums, and their change for pagerank_error.
 void pagerank_finish(const PagerankState& state, Stream stream);
 
 // The change of the last pagerank_finish: sum |new - old|, the same for the same scores. Waits.

@@ -28,8 +28,8 @@ constexpr std::uint64_t last_at_most(const std::uint64_t* values, std::uint64_t 
 }
 
 // The first i in [0, count) with values[i] >= key; count if there is none.
-constexpr std::uint64_t first_at_least(const std::uint64_t* values, std::uint64_t count,
-                                       std::uint64_t key) {
+template <typename T>
+constexpr std::uint64_t first_at_least(const T* values, std::uint64_t count, std::uint64_t key) {
   std::uint64_t low = 0;
   std::uint64_t high = count;
   while (low < high) {

@@ -7,6 +7,7 @@
 
 #include "kernels/gpu.hpp"
 #include "kernels/on_host.hpp"
+#include "kernels/search.hpp"
 
 namespace holdall::kernels {
 namespace {
@@ -47,6 +48,14 @@ std::uint64_t list_vertices(const std::uint64_t* bits, bool value, std::uint64_t
   if (!stream.on_host()) return gpu::list_vertices(bits, value, vertices, to, workspace, stream);
   return launch_and_wait(stream, [=] {
     return list(bits, value, vertices, to, static_cast<std::uint32_t*>(workspace));
+  });
+}
+
+ListPart part_of_list(const std::uint32_t* list, std::uint64_t count, std::uint64_t first,
+                      std::uint64_t past, void* workspace, Stream stream) {
+  if (!stream.on_host()) return gpu::part_of_list(list, count, first, past, workspace, stream);
+  return launch_and_wait(stream, [=] {
+    return ListPart{first_at_least(list, count, first), first_at_least(list, count, past)};
   });
 }
 

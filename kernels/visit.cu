@@ -38,6 +38,12 @@ __global__ void write_list(Bits bits, const std::uint32_t* __restrict__ places, 
   }
 }
 
+__global__ void find_part(const std::uint32_t* list, std::uint64_t count, std::uint64_t first,
+                          std::uint64_t past, ListPart* part) {
+  if (threadIdx.x == 0) part->first = first_at_least(list, count, first);
+  if (threadIdx.x == 1) part->past = first_at_least(list, count, past);
+}
+
 }  // namespace
 
 Bytes visit_workspace_bytes(std::uint64_t vertices, std::uint64_t pass_edges,
@@ -54,6 +60,14 @@ std::uint64_t list_vertices(const std::uint64_t* bits, bool value, std::uint64_t
   layout.places_scan.run(words, which, layout.places, stream);
   launch_threads(write_list, words, stream, which, layout.places, words, list);
   return read_back(layout.places + words, stream);
+}
+
+ListPart part_of_list(const std::uint32_t* list, std::uint64_t count, std::uint64_t first,
+                      std::uint64_t past, void* workspace, Stream stream) {
+  const OnDeviceOf device(stream);
+  auto* const part = static_cast<ListPart*>(workspace);
+  launch_threads(find_part, 2, stream, list, count, first, past, part);
+  return read_back(part, stream);
 }
 
 }  // namespace holdall::kernels::gpu

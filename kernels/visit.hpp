@@ -20,4 +20,13 @@ Bytes visit_workspace_bytes(std::uint64_t vertices, std::uint64_t pass_edges,
 std::uint64_t list_vertices(const std::uint64_t* bits, bool value, std::uint64_t vertices,
                             std::uint32_t* list, void* workspace, Stream stream);
 
+// Those of the `count` vertices of a list, ascending, that are in [first, past): `first` and `past`
+// as positions in it. Waits. `workspace` as above.
+struct ListPart {
+  std::uint64_t first = 0;
+  std::uint64_t past = 0;
+};
+ListPart part_of_list(const std::uint32_t* list, std::uint64_t count, std::uint64_t first,
+                      std::uint64_t past, void* workspace, Stream stream);
+
 }  // namespace holdall::kernels

@@ -13,15 +13,15 @@ namespace holdall::graph {
 Bfs::Bfs(const PagedGraph& graph) : graph_(graph) {
   const std::uint64_t n = graph.vertices();
   const std::uint64_t words = kernels::bitmap_words(n);
-  const std::uint64_t chunks = graph.out().neighbours.chunks();
-  VertexData data(graph.engine(), graph.stream(), "BFS");
+  VertexData data(graph, "BFS");
   parents_ = data.array<std::uint32_t>(n, "parents");
   frontier_ = data.array<std::uint32_t>(n, "frontier");
   reached_ = data.array<std::uint64_t>(words, "reached");
   settled_ = data.array<std::uint64_t>(words, "settled");
   front_ = data.array<std::uint64_t>(words, "front");
   workspace_ = data.array<std::byte>(
-      kernels::bfs_workspace_bytes(n, graph.edges(), chunks, graph.stream()), "BFS workspace");
+      kernels::bfs_workspace_bytes(n, graph.most_edges(), graph.most_chunks(), graph.stream()),
+      "BFS workspace");
   schedule_.emplace(data, graph);
   lease_ = data.lease(graph.out().neighbours.chunk_bytes());
 }
@@ -36,8 +36,12 @@ BfsResult Bfs::run(std::uint64_t source, const BfsOptions& options, const Watch&
                           reached_.data(),   settled_.data(), front_.data(),   workspace_.data()};
   schedule_->set(options.schedule);
   const bool may_pull = static_cast<bool>(graph_.in().neighbours);
+  Exchange& exchange = graph_.exchange();
+  const auto own = [&](std::uint64_t count) {
+    return graph_.own(frontier_.data(), count, workspace_.data());
+  };
   BfsResult result;
-  StepClock clock(graph_.engine(), watch);
+  StepClock clock(graph_, watch);
   std::uint64_t before = 0;
   double edges_left = static_cast<double>(graph_.edges());
   bool pull = false;
@@ -53,7 +57,7 @@ BfsResult Bfs::run(std::uint64_t source, const BfsOptions& options, const Watch&
     pull = pull && may_pull;
     if (!pull) {
       const auto edges =
-          static_cast<double>(schedule_->count(graph_.out(), {frontier_.data(), count}));
+          static_cast<double>(exchange.sum(schedule_->count(graph_.out(), own(count))));
       pull = options.direction == Direction::optimizing && may_pull &&
              edges > edges_left / options.alpha;
       edges_left -= edges;
@@ -63,7 +67,7 @@ BfsResult Bfs::run(std::uint64_t source, const BfsOptions& options, const Watch&
     LevelWork did;
     if (pull) {
       count = kernels::bfs_unreached(state, stream);
-      schedule_->count(graph_.in(), {frontier_.data(), count});
+      schedule_->count(graph_.in(), own(count));
       // A list is read until it leads to the frontier, in aligned groups.
       const double each = std::max(8.0, n / static_cast<double>(frontier));
       did = schedule_->work(
@@ -78,7 +82,8 @@ BfsResult Bfs::run(std::uint64_t source, const BfsOptions& options, const Watch&
         kernels::bfs_expand(state, work.items, work.pass, stream);
       });
     }
-    // 3. the next frontier
+    // 3. the next frontier, of all parts
+    exchange.unite(reached_);
     count = kernels::bfs_next_frontier(state, stream);
     clock.end(frontier, did, pull);
   }
@@ -87,7 +92,10 @@ BfsResult Bfs::run(std::uint64_t source, const BfsOptions& options, const Watch&
   result.bytes_in_place = clock.totals().bytes_in_place;
   graph_.engine().synchronize(stream);
   graph_.check_unchanged();
+  // Of several that parts have given a vertex in one level, any will do.
+  exchange.lower(parents_);
   result.seconds = clock.seconds();
+  if (exchange.part() > 0) return result;
   result.parents.resize(graph_.vertices());
   parents_.store(result.parents);
   return result;

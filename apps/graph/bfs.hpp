@@ -25,7 +25,8 @@ struct BfsOptions {
 };
 
 struct BfsResult {
-  std::vector<Vertex> parents;  // kernels::no_vertex where not reached; the source's is itself
+  // kernels::no_vertex where not reached; the source's is itself. Part 0 of a split graph has them.
+  std::vector<Vertex> parents;
   std::uint64_t reached = 0;
   std::uint64_t edges = 0;  // of the lists that were looked at
   std::uint64_t edges_in_place = 0;

@@ -9,7 +9,7 @@ namespace holdall::graph {
 
 Centrality::Centrality(const PagedGraph& graph) : graph_(graph) {
   const std::uint64_t n = graph.vertices();
-  VertexData data(graph.engine(), graph.stream(), "betweenness");
+  VertexData data(graph, "betweenness");
   scores_ = data.array<double>(n, "scores");
   paths_ = data.array<double>(n, "paths");
   dependencies_ = data.array<double>(n, "dependencies");
@@ -18,7 +18,7 @@ Centrality::Centrality(const PagedGraph& graph) : graph_(graph) {
   bits_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "next level");
   workspace_ =
       data.array<std::byte>(kernels::visit_workspace_bytes(
-                                n, graph.edges(), graph.out().neighbours.chunks(), graph.stream()),
+                                n, graph.most_edges(), graph.most_chunks(), graph.stream()),
                             "betweenness workspace");
   schedule_.emplace(data, graph);
   lease_ = data.lease(graph.out().neighbours.chunk_bytes());
@@ -32,7 +32,7 @@ CentralityResult Centrality::run(std::span<const Vertex> sources, const Schedule
       depths_.data(),    order_.data(), bits_.data(),   workspace_.data()};
   schedule_->set(options);
   CentralityResult result;
-  StepClock clock(graph_.engine(), watch);
+  StepClock clock(graph_, watch);
   kernels::centrality_clear(state, stream);
   for (const Vertex source : sources) {
     if (source >= graph_.vertices())

@@ -11,13 +11,14 @@ Components::Components(const PagedGraph& graph) : graph_(graph) {
   if (!graph.out().neighbours || !graph.in().neighbours)
     throw GraphError("components of a directed graph need its edges in both directions");
   const std::uint64_t n = graph.vertices();
-  VertexData data(graph.engine(), graph.stream(), "components");
+  VertexData data(graph, "components");
   labels_ = data.array<std::uint32_t>(n, "labels");
   frontier_ = data.array<std::uint32_t>(n, "frontier");
   bits_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "changed");
+  if (graph.exchange().parts() > 1) sent_ = data.array<std::uint32_t>(n, "labels for other parts");
   workspace_ =
       data.array<std::byte>(kernels::components_workspace_bytes(
-                                n, graph.edges(), graph.out().neighbours.chunks(), graph.stream()),
+                                n, graph.most_edges(), graph.most_chunks(), graph.stream()),
                             "components workspace");
   schedule_.emplace(data, graph);
   lease_ = data.lease(graph.out().neighbours.chunk_bytes());
@@ -27,7 +28,7 @@ Components::Components(const PagedGraph& graph) : graph_(graph) {
 LevelWork Components::along_all(kernels::ComponentsState& state, std::uint64_t count, bool link) {
   LevelWork did;
   const auto along = [&](const PagedAdjacency& edges) {
-    schedule_->count(edges, {frontier_.data(), count});
+    schedule_->count(edges, graph_.own(frontier_.data(), count, workspace_.data()));
     const LevelWork some = schedule_->work([&](const EdgeWork& work) {
       state.neighbours = work.neighbours;
       if (link)
@@ -44,6 +45,25 @@ LevelWork Components::along_all(kernels::ComponentsState& state, std::uint64_t c
   return did;
 }
 
+// Trees over the edges of all parts, from those over each part's.
+void Components::join(const kernels::ComponentsState& state) {
+  Exchange& exchange = graph_.exchange();
+  const Stream stream = graph_.stream();
+  kernels::components_flatten(state, stream);
+  if (exchange.parts() == 1) return;
+  // Others read what this part found while it goes on joining.
+  const Bytes bytes = graph_.vertices() * sizeof(Vertex);
+  const Bytes piece = labels_.range().chunk_bytes();
+  for (Bytes at = 0; at < bytes; at += piece)
+    vmm::check(graph_.engine().driver().copy(sent_.data() + at / sizeof(Vertex),
+                                             labels_.data() + at / sizeof(Vertex),
+                                             std::min(piece, bytes - at), stream),
+               "copy labels");
+  exchange.visit_others(
+      sent_, [&](const std::uint32_t* theirs) { kernels::components_join(state, theirs, stream); });
+  kernels::components_flatten(state, stream);
+}
+
 ComponentsResult Components::run(const ComponentsOptions& options, const Watch& watch) {
   const Stream stream = graph_.stream();
   const std::uint64_t n = graph_.vertices();
@@ -56,7 +76,7 @@ ComponentsResult Components::run(const ComponentsOptions& options, const Watch& 
                                  workspace_.data()};
   schedule_->set(options.schedule);
   ComponentsResult result;
-  StepClock clock(graph_.engine(), watch);
+  StepClock clock(graph_, watch);
   kernels::components_start(state, stream);
   if (options.method == ComponentsOptions::Method::afforest) {
     // 1. the first edges of every list, a sector of the link each
@@ -68,7 +88,7 @@ ComponentsResult Components::run(const ComponentsOptions& options, const Watch& 
       state.neighbours = work.neighbours;
       kernels::components_sample(state, work.pass, options.rounds, work.blocks, stream);
     });
-    kernels::components_flatten(state, stream);
+    join(state);
     // 2. who is outside of the greatest component
     const std::uint32_t greatest = kernels::components_most_frequent(state, stream);
     const std::uint64_t count = kernels::components_outside(state, greatest, stream);
@@ -76,13 +96,15 @@ ComponentsResult Components::run(const ComponentsOptions& options, const Watch& 
     // 3. all edges of those
     clock.begin();
     const LevelWork rest = count > 0 ? along_all(state, count, true) : LevelWork{};
-    kernels::components_flatten(state, stream);
+    if (count > 0) join(state);
     graph_.engine().synchronize(stream);
     clock.end(count, rest);
   } else {
     while (const std::uint64_t count = kernels::components_changed(state, stream)) {
       clock.begin();
       const LevelWork did = along_all(state, count, false);
+      graph_.exchange().lower(labels_);
+      graph_.exchange().unite(bits_);
       if (watch) graph_.engine().synchronize(stream);
       clock.end(count, did);
     }
@@ -90,6 +112,7 @@ ComponentsResult Components::run(const ComponentsOptions& options, const Watch& 
   graph_.engine().synchronize(stream);
   graph_.check_unchanged();
   result.totals = clock.totals();
+  if (graph_.exchange().part() > 0) return result;
   result.labels.resize(n);
   labels_.store(result.labels);
   for (std::uint64_t v = 0; v < n; ++v) result.components += result.labels[v] == v;

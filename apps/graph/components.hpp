@@ -21,7 +21,9 @@ struct ComponentsOptions {
 };
 
 struct ComponentsResult {
-  std::vector<Vertex> labels;  // the smallest vertex of each one's component
+  // The smallest vertex of each one's component. Part 0 of a split graph has them, and their
+  // number.
+  std::vector<Vertex> labels;
   std::uint64_t components = 0;
   RunTotals totals;
 };
@@ -38,9 +40,10 @@ class Components {
 
  private:
   LevelWork along_all(kernels::ComponentsState& state, std::uint64_t count, bool link);
+  void join(const kernels::ComponentsState& state);
 
   const PagedGraph& graph_;
-  VertexArray<std::uint32_t> labels_, frontier_;
+  VertexArray<std::uint32_t> labels_, frontier_, sent_;
   VertexArray<std::uint64_t> bits_;
   VertexArray<std::byte> workspace_;
   std::optional<LevelSchedule> schedule_;

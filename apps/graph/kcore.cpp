@@ -11,7 +11,7 @@ Kcore::Kcore(const PagedGraph& graph) : graph_(graph) {
   if (graph.directed())
     throw GraphError("core numbers are of undirected graphs: read it with --symmetrize");
   const std::uint64_t n = graph.vertices();
-  VertexData data(graph.engine(), graph.stream(), "core numbers");
+  VertexData data(graph, "core numbers");
   cores_ = data.array<std::uint32_t>(n, "cores");
   degrees_ = data.array<std::uint32_t>(n, "degrees");
   frontier_ = data.array<std::uint32_t>(n, "frontier");
@@ -19,7 +19,7 @@ Kcore::Kcore(const PagedGraph& graph) : graph_(graph) {
   bits_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "to be peeled");
   workspace_ =
       data.array<std::byte>(kernels::visit_workspace_bytes(
-                                n, graph.edges(), graph.out().neighbours.chunks(), graph.stream()),
+                                n, graph.most_edges(), graph.most_chunks(), graph.stream()),
                             "core workspace");
   schedule_.emplace(data, graph);
   lease_ = data.lease(graph.out().neighbours.chunk_bytes());
@@ -34,7 +34,7 @@ KcoreResult Kcore::run(const ScheduleOptions& options, const Watch& watch) {
                             workspace_.data()};
   schedule_->set(options);
   KcoreResult result;
-  StepClock clock(graph_.engine(), watch);
+  StepClock clock(graph_, watch);
   kernels::kcore_start(state, stream);
   for (std::uint32_t k; (k = kernels::kcore_least(state, stream)) != kernels::no_vertex;) {
     result.greatest = std::max(result.greatest, k);

@@ -8,21 +8,14 @@ namespace {
 
 constexpr double sector = 32;  // bytes, what the link carries at the least
 
-std::uint64_t most_chunks(const PagedGraph& graph) {
-  const auto chunks = [](const PagedAdjacency& edges) {
-    return edges.neighbours ? edges.neighbours.chunks() : 0;
-  };
-  return std::max(chunks(graph.out()), chunks(graph.in()));
-}
-
 }  // namespace
 
 LevelSchedule::LevelSchedule(VertexData& data, const PagedGraph& graph, bool weighted)
     : graph_(graph),
       weighted_(weighted),
-      ranges_(data, most_chunks(graph), "item ranges"),
-      spans_(data, most_chunks(graph), "edge spans") {
-  const std::uint64_t chunks = most_chunks(graph);
+      ranges_(data, graph.most_chunks(), "item ranges"),
+      spans_(data, graph.most_chunks(), "edge spans") {
+  const std::uint64_t chunks = graph.most_chunks();
   const std::uint64_t items = graph.vertices() + chunks;
   item_vertices_ = data.array<std::uint32_t>(items, "item vertices");
   item_begins_ = data.array<std::uint64_t>(items, "item begins");
@@ -45,7 +38,7 @@ LevelSchedule::LevelSchedule(VertexData& data, const PagedGraph& graph, bool wei
 
 std::uint64_t LevelSchedule::count(const PagedAdjacency& edges, const kernels::Frontier& frontier) {
   edges_ = &edges;
-  grid_ = {graph_.edges(), edges.neighbours.chunk_bytes(), 0};
+  grid_ = {edges.edges, edges.neighbours.chunk_bytes(), 0};
   const std::uint64_t chunks = grid_.chunks();
   if (chunks == 0) return 0;
   const Stream stream = graph_.stream();
@@ -83,9 +76,14 @@ void LevelSchedule::choose(Passes& passes, const PagedAdjacency& edges, const Ne
   // in place as paging it would have taken: that is twice the least at the worst, and pays from the
   // next level or run on.
   double room = 0;
-  for (const DeviceStats& device : graph_.engine().stats().devices)
+  const Stats stats = graph_.engine().stats();
+  for (std::size_t i = 0; i < stats.devices.size(); ++i) {
+    // Where the graph is split, the other devices are the other parts'.
+    if (graph_.exchange().parts() > 1 && static_cast<int>(i) != graph_.device()) continue;
+    const DeviceStats& device = stats.devices[i];
     if (device.resident < device.budget)
       room += static_cast<double>(device.budget - device.resident);
+  }
   std::vector<double>& paid = paid_[graph_.directed() && &edges == &graph_.in()];
   passes.leave_out([&](const RangeState&, std::uint64_t chunk) {
     const double bytes = needed(chunk);
@@ -167,7 +165,7 @@ LevelWork LevelSchedule::work(const std::function<void(const EdgeWork&)>& step, 
 LevelWork LevelSchedule::sweep(const PagedAdjacency& edges, double share,
                                const std::function<void(const SweepWork&)>& step) {
   LevelWork did;
-  if (graph_.edges() == 0) return did;
+  if (edges.edges == 0) return did;
   ChunkSet all_chunks(edges.neighbours.chunks());
   all_chunks.add(0, edges.neighbours.chunks());
   const double needed = share * static_cast<double>(edges.neighbours.chunk_bytes());

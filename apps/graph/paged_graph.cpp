@@ -1,17 +1,21 @@
 #include "apps/graph/paged_graph.hpp"
 
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <span>
 
 #include "apps/graph/checked_neighbours.hpp"
 #include "apps/graph/error.hpp"
+#include "apps/graph/partition.hpp"
+#include "kernels/visit.hpp"
 
 namespace holdall::graph {
 
 namespace {
+
+Exchange& alone() {
+  static Exchange exchange;
+  return exchange;
+}
 
 template <class T>
 Range<T> edge_range(Engine& engine, std::uint64_t edges, const BackingSpec& backing,
@@ -21,44 +25,77 @@ Range<T> edge_range(Engine& engine, std::uint64_t edges, const BackingSpec& back
       {.name = name, .backing = backing, .chunk = chunk, .cold = Cold::unmapped});
 }
 
-// Room for one direction of the edges, nothing in it yet.
-PagedAdjacency reserve(VertexData& data, const GraphFile& file, const FileAdjacency& adjacency,
-                       const std::string& direction, Bytes chunk, bool weights) {
-  const std::uint64_t edges = adjacency.neighbours.count;
+// The elements [first, first + count).
+FileArray part_of(FileArray array, std::uint64_t first, std::uint64_t count) {
+  array.offset += first * array.element_bytes;
+  array.count = count;
+  return array;
+}
+
+// Vertices of a part, and where their edges are in the whole.
+struct Own {
+  std::uint64_t first = 0, past = 0;
+  std::span<const std::uint64_t> offsets;
+
+  std::uint64_t first_edge() const { return offsets[first]; }
+  std::uint64_t edges() const { return offsets[past] - offsets[first]; }
+};
+
+// One direction of a part's edges, nothing in it yet.
+PagedAdjacency reserve(VertexData& data, const Own& own, const std::string& direction, Bytes chunk,
+                       const BackingSpec& neighbours, const BackingSpec* weights) {
   PagedAdjacency paged;
-  paged.offsets = data.array<std::uint64_t>(file.vertices + 1, direction + " offsets");
-  paged.neighbours = edge_range<Vertex>(
-      data.engine(), edges, edges > 0 ? checked_neighbours(file, adjacency.neighbours) : zeros(),
-      direction + " neighbours", chunk);
-  if (weights)
-    paged.weights = edge_range<std::uint32_t>(
-        data.engine(), edges, edges > 0 ? checked_weights(file, adjacency.weights) : zeros(),
-        direction + " weights", chunk);
+  paged.edges = own.edges();
+  paged.first_edge = own.first_edge();
+  paged.offsets = data.array<std::uint64_t>(own.offsets.size(), direction + " offsets");
+  paged.neighbours =
+      edge_range<Vertex>(data.engine(), paged.edges, paged.edges > 0 ? neighbours : zeros(),
+                         direction + " neighbours", chunk);
+  if (weights != nullptr)
+    paged.weights =
+        edge_range<std::uint32_t>(data.engine(), paged.edges, paged.edges > 0 ? *weights : zeros(),
+                                  direction + " weights", chunk);
   return paged;
 }
 
-PagedAdjacency reserve(VertexData& data, const Adjacency& adjacency, const std::string& direction,
-                       Bytes chunk, bool weights) {
-  const std::uint64_t edges = adjacency.neighbours.size();
-  PagedAdjacency paged;
-  paged.offsets = data.array<std::uint64_t>(adjacency.offsets.size(), direction + " offsets");
-  paged.neighbours = edge_range<Vertex>(data.engine(), edges, edges > 0 ? pinned() : zeros(),
-                                        direction + " neighbours", chunk);
-  if (weights)
-    paged.weights = edge_range<std::uint32_t>(data.engine(), edges, edges > 0 ? pinned() : zeros(),
-                                              direction + " weights", chunk);
-  return paged;
+PagedAdjacency reserve(VertexData& data, const GraphFile& file, const FileAdjacency& adjacency,
+                       const Own& own, const std::string& direction, Bytes chunk, bool weights) {
+  const auto its = [&](const FileArray& array) {
+    return part_of(array, own.first_edge(), own.edges());
+  };
+  const BackingSpec none = zeros();
+  if (own.edges() == 0)
+    return reserve(data, own, direction, chunk, none, weights ? &none : nullptr);
+  BackingSpec weights_backing;
+  if (weights) weights_backing = checked_weights(file, its(adjacency.weights));
+  return reserve(data, own, direction, chunk, checked_neighbours(file, its(adjacency.neighbours)),
+                 weights ? &weights_backing : nullptr);
+}
+
+// The offsets of a part: lists of vertices that are not its own are empty.
+void load_offsets_of(PagedAdjacency& paged, const Own& own) {
+  const std::uint64_t begin = own.first_edge();
+  if (begin == 0 && own.past + 1 == own.offsets.size()) return paged.offsets.load(own.offsets);
+  constexpr std::uint64_t piece = std::uint64_t{1} << 20;
+  std::vector<std::uint64_t> some;
+  for (std::uint64_t v = own.first; v < own.offsets.size(); v += some.size()) {
+    some.resize(std::min(piece, own.offsets.size() - v));
+    for (std::uint64_t i = 0; i < some.size(); ++i)
+      some[i] = own.offsets[std::min(v + i, own.past)] - begin;
+    paged.offsets.load(some, v);
+  }
 }
 
 void load(Engine& engine, PagedAdjacency& paged, const Adjacency& adjacency) {
-  paged.offsets.load(adjacency.offsets);
-  if (adjacency.neighbours.empty()) return;
+  if (paged.edges == 0) return;
+  const auto from = static_cast<std::ptrdiff_t>(paged.first_edge);
+  const auto count = static_cast<std::ptrdiff_t>(paged.edges);
   Vertex* const neighbours = engine.contents(paged.neighbours);
-  std::ranges::copy(adjacency.neighbours, neighbours);
+  std::copy_n(adjacency.neighbours.begin() + from, count, neighbours);
   paged.neighbours_in_place = neighbours;
   if (!paged.weights) return;
   std::uint32_t* const weights = engine.contents(paged.weights);
-  std::ranges::copy(adjacency.weights, weights);
+  std::copy_n(adjacency.weights.begin() + from, count, weights);
   paged.weights_in_place = weights;
 }
 
@@ -71,39 +108,78 @@ Weights asked_for(Weights there, bool asked) {
 
 }  // namespace
 
-PagedGraph::PagedGraph(Engine& engine, const GraphFile& file, const Options& options)
+PagedGraph::PagedGraph(Engine& engine, bool directed, Weights weights, std::uint64_t vertices,
+                       std::uint64_t edges, const Part& part)
     : engine_(engine),
-      stream_(engine.stream()),
-      directed_(file.directed),
-      weights_(asked_for(file.weights, options.weights)),
-      vertices_(file.vertices),
-      edges_(file.edges),
-      check_([file] { graph::check_unchanged(file); }) {
+      exchange_(part.exchange != nullptr ? part.exchange : &alone()),
+      device_(part.device),
+      stream_(engine.stream(part.device)),
+      directed_(directed),
+      weights_(weights),
+      vertices_(vertices),
+      edges_(edges) {}
+
+PagedGraph::PagedGraph(Engine& engine, const GraphFile& file, const Options& options,
+                       const Part& part)
+    : PagedGraph(engine, file.directed, asked_for(file.weights, options.weights), file.vertices,
+                 file.edges, part) {
+  check_ = [file] { graph::check_unchanged(file); };
   const bool out = options.out || !directed_;
   const bool in = options.in && directed_;
-  VertexData data(engine, stream_, "the graph's offsets");
-  if (out) out_ = reserve(data, file, file.out, "out", options.chunk, options.weights);
-  if (in) in_ = reserve(data, file, file.in, "in", options.chunk, false);
+  Array<std::uint64_t> read[2];
+  Offsets offsets = part.offsets;
+  const auto offsets_of = [&](const FileAdjacency& adjacency, Array<std::uint64_t>& to) {
+    to = load_offsets(file, adjacency);
+    return std::span<const std::uint64_t>(to);
+  };
+  if (out && offsets.out.empty()) offsets.out = offsets_of(file.out, read[0]);
+  if (in && offsets.in.empty()) offsets.in = offsets_of(file.in, read[1]);
+  bounds_ = cut_vertices(offsets.out, offsets.in, exchange_->parts());
+  const Own own_out{first(), past(), offsets.out}, own_in{first(), past(), offsets.in};
+  VertexData data(*this, "the graph's offsets");
+  if (out) out_ = reserve(data, file, file.out, own_out, "out", options.chunk, options.weights);
+  if (in) in_ = reserve(data, file, file.in, own_in, "in", options.chunk, false);
   lease_ = data.lease(out ? out_.neighbours.chunk_bytes() : in ? in_.neighbours.chunk_bytes() : 0);
-  if (out) out_.offsets.load(load_offsets(file, file.out));
-  if (in) in_.offsets.load(load_offsets(file, file.in));
+  if (out) load_offsets_of(out_, own_out);
+  if (in) load_offsets_of(in_, own_in);
 }
 
-PagedGraph::PagedGraph(Engine& engine, const Csr& csr, const Options& options)
-    : engine_(engine),
-      stream_(engine.stream()),
-      directed_(csr.directed),
-      weights_(asked_for(csr.weights, options.weights)),
-      vertices_(csr.vertices()),
-      edges_(csr.edges()) {
+PagedGraph::PagedGraph(Engine& engine, const Csr& csr, const Options& options, const Part& part)
+    : PagedGraph(engine, csr.directed, asked_for(csr.weights, options.weights), csr.vertices(),
+                 csr.edges(), part) {
   const bool out = options.out || !directed_;
   const bool in = options.in && directed_;
-  VertexData data(engine, stream_, "the graph's offsets");
-  if (out) out_ = reserve(data, csr.out, "out", options.chunk, options.weights);
-  if (in) in_ = reserve(data, csr.transposed, "in", options.chunk, false);
+  bounds_ = cut_vertices(out ? csr.out.offsets : std::span<const std::uint64_t>(),
+                         in ? csr.transposed.offsets : std::span<const std::uint64_t>(),
+                         exchange_->parts());
+  const Own own_out{first(), past(), csr.out.offsets},
+      own_in{first(), past(), csr.transposed.offsets};
+  const BackingSpec memory = pinned();
+  VertexData data(*this, "the graph's offsets");
+  if (out)
+    out_ =
+        reserve(data, own_out, "out", options.chunk, memory, options.weights ? &memory : nullptr);
+  if (in) in_ = reserve(data, own_in, "in", options.chunk, memory, nullptr);
   lease_ = data.lease(out ? out_.neighbours.chunk_bytes() : in ? in_.neighbours.chunk_bytes() : 0);
+  if (out) load_offsets_of(out_, own_out);
+  if (in) load_offsets_of(in_, own_in);
   if (out) load(engine, out_, csr.out);
   if (in) load(engine, in_, csr.transposed);
+}
+
+std::uint64_t PagedGraph::most_chunks() const {
+  const auto chunks = [](const PagedAdjacency& edges) {
+    return edges.neighbours ? edges.neighbours.chunks() : 0;
+  };
+  return std::max(chunks(out_), chunks(in_));
+}
+
+kernels::Frontier PagedGraph::own(const std::uint32_t* list, std::uint64_t count,
+                                  void* workspace) const {
+  if (exchange_->parts() == 1) return {list, count};
+  const kernels::ListPart part =
+      kernels::part_of_list(list, count, first(), past(), workspace, stream_);
+  return {list + part.first, part.past - part.first};
 }
 
 Traffic operator-(const Traffic& now, const Traffic& before) {

@@ -19,7 +19,7 @@ struct PagedPageRankOptions {
 };
 
 struct PagedPageRank {
-  std::vector<float> scores;
+  std::vector<float> scores;  // part 0 of a split graph has them
   int iterations = 0;
   double error = 0;
   double seconds = 0;

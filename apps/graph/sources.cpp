@@ -17,13 +17,18 @@ std::vector<Vertex> pick_sources(const PagedGraph& graph, std::uint64_t count, s
   for (std::uint64_t tries = 0; sources.size() < count; ++tries) {
     std::uint64_t v = random() % graph.vertices();
     if (tries > 1000 * count) {
-      std::vector<std::uint64_t> offsets(graph.vertices() + 1);
-      graph.engine().store(graph.out().offsets.range(), 0, std::span<std::uint64_t>(offsets));
-      const std::uint64_t edge = random() % graph.edges();
-      v = static_cast<std::uint64_t>(std::ranges::upper_bound(offsets, edge) - offsets.begin()) - 1;
+      const std::uint64_t edge = random() % graph.edges() - graph.out().first_edge;
+      v = 0;
+      if (edge < graph.out().edges) {  // this part's
+        std::vector<std::uint64_t> offsets(graph.vertices() + 1);
+        graph.out().offsets.store(offsets);
+        v = static_cast<std::uint64_t>(std::ranges::upper_bound(offsets, edge) - offsets.begin()) -
+            1;
+      }
+      v = graph.exchange().sum(v);
     }
-    graph.engine().store(graph.out().offsets.range(), v, std::span<std::uint64_t>(ends));
-    if (ends[1] > ends[0]) sources.push_back(static_cast<Vertex>(v));
+    graph.out().offsets.store(ends, v);
+    if (graph.exchange().sum(ends[1] - ends[0]) > 0) sources.push_back(static_cast<Vertex>(v));
   }
   return sources;
 }

@@ -14,16 +14,15 @@ Sssp::Sssp(const PagedGraph& graph) : graph_(graph) {
   if (graph.weights() == Weights::none)
     throw GraphError("shortest paths need weights, and the graph was paged without");
   const std::uint64_t n = graph.vertices();
-  VertexData data(graph.engine(), graph.stream(), "SSSP");
+  VertexData data(graph, "SSSP");
   distances_ = data.array<std::uint32_t>(n, "distances");
   frontier_ = data.array<std::uint32_t>(n, "frontier");
   waiting_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "waiting");
   chosen_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "chosen");
   answers_ = data.array<std::uint32_t>(2, "SSSP answers");
-  workspace_ =
-      data.array<std::byte>(kernels::visit_workspace_bytes(
-                                n, graph.edges(), graph.out().neighbours.chunks(), graph.stream()),
-                            "SSSP workspace");
+  workspace_ = data.array<std::byte>(
+      kernels::visit_workspace_bytes(n, graph.most_edges(), graph.most_chunks(), graph.stream()),
+      "SSSP workspace");
   schedule_.emplace(data, graph, true);
   lease_ = data.lease(2 * graph.out().neighbours.chunk_bytes());
 }
@@ -34,12 +33,15 @@ std::uint32_t Sssp::delta_of(const SsspOptions& options) {
   double delta = options.delta;
   if (delta <= 0) {
     if (mean_weight_ == 0) {
-      std::vector<std::uint32_t> some(std::min<std::uint64_t>(graph_.edges(), 4096));
+      std::vector<std::uint32_t> some(std::min<std::uint64_t>(graph_.out().edges, 4096));
       if (!some.empty())
-        graph_.engine().store(graph_.out().weights, 0, std::span<std::uint32_t>(some));
+        graph_.engine().store(graph_.out().weights, 0, std::span<std::uint32_t>(some),
+                              graph_.device());
+      double sums[] = {0, static_cast<double>(some.size())};
       for (const std::uint32_t bits : some)
-        mean_weight_ += (floating ? static_cast<double>(std::bit_cast<float>(bits)) : bits) /
-                        static_cast<double>(some.size());
+        sums[0] += floating ? static_cast<double>(std::bit_cast<float>(bits)) : bits;
+      graph_.exchange().sum(sums);
+      if (sums[1] > 0) mean_weight_ = sums[0] / sums[1];
     }
     delta = 32 * mean_weight_ * static_cast<double>(graph_.vertices()) /
             static_cast<double>(std::max<std::uint64_t>(graph_.edges(), 1));
@@ -61,7 +63,8 @@ SsspResult Sssp::run(std::uint64_t source, const SsspOptions& options, const Wat
   schedule_->set(options.schedule);
   const std::uint32_t delta = delta_of(options);
   SsspResult result;
-  StepClock clock(graph_.engine(), watch);
+  Exchange& exchange = graph_.exchange();
+  StepClock clock(graph_, watch);
   kernels::sssp_start(state, static_cast<Vertex>(source), stream);
   for (std::uint32_t limit = delta;;) {
     clock.begin();
@@ -73,12 +76,14 @@ SsspResult Sssp::run(std::uint64_t source, const SsspOptions& options, const Wat
       limit = std::max(kernels::path_along(nearest, delta, floating), nearest + 1);
       continue;
     }
-    schedule_->count(graph_.out(), {frontier_.data(), count});
+    schedule_->count(graph_.out(), graph_.own(frontier_.data(), count, workspace_.data()));
     const LevelWork did = schedule_->work([&](const EdgeWork& work) {
       state.neighbours = work.neighbours;
       state.weights = work.weights;
       kernels::sssp_relax(state, work.items, work.pass, stream);
     });
+    exchange.lower(distances_);
+    exchange.unite(waiting_);
     if (watch) graph_.engine().synchronize(stream);
     clock.end(count, did);
   }
@@ -87,11 +92,12 @@ SsspResult Sssp::run(std::uint64_t source, const SsspOptions& options, const Wat
   result.totals = clock.totals();
   std::vector<std::uint32_t> answers(2);
   answers_.store(answers);
-  if (answers[1] != 0)
+  if (exchange.sum(std::uint64_t{answers[1]}) != 0)
     throw GraphError(
         fmt::format("a path from vertex {} is longer than {}, the most that a distance "
                     "can be: use floats, or smaller weights",
                     source, kernels::no_path - 1));
+  if (exchange.part() > 0) return result;
   result.distances.resize(graph_.vertices());
   distances_.store(result.distances);
   for (const std::uint32_t distance : result.distances)

@@ -20,7 +20,7 @@ struct SsspOptions {
 
 struct SsspResult {
   // Whole numbers, or floats by their bits (PagedGraph::weights); kernels::no_path where not
-  // reached.
+  // reached. Part 0 of a split graph has them, and their number.
   std::vector<std::uint32_t> distances;
   std::uint64_t reached = 0;
   RunTotals totals;

@@ -11,15 +11,21 @@ namespace holdall::graph {
 
 class StepClock {
  public:
-  StepClock(Engine& engine, const Watch& watch)
-      : engine_(engine), watch_(watch), run_began_(Clock::now()) {}
+  StepClock(const PagedGraph& graph, const Watch& watch)
+      : engine_(graph.engine()),
+        exchange_(graph.exchange()),
+        watch_(watch),
+        run_began_(Clock::now()) {}
 
   void begin() {
     step_began_ = Clock::now();
     if (watch_) before_ = engine_.stats();
   }
-  // After the stream was waited for.
-  void end(std::uint64_t vertices, const LevelWork& did, bool bottom_up = false) {
+  // After the stream was waited for. `did` is of this part of a split graph; all of them are added.
+  void end(std::uint64_t vertices, LevelWork did, bool bottom_up = false) {
+    std::uint64_t sums[] = {did.edges, did.edges_in_place, did.bytes_in_place};
+    exchange_.sum(sums);
+    did = {sums[0], sums[1], sums[2]};
     ++totals_.steps;
     totals_.edges += did.edges;
     totals_.edges_in_place += did.edges_in_place;
@@ -51,6 +57,7 @@ class StepClock {
   }
 
   Engine& engine_;
+  Exchange& exchange_;
   const Watch& watch_;
   Clock::time_point run_began_, step_began_;
   Traffic before_;

@@ -58,7 +58,7 @@ Lease beside(Engine& engine, Stream stream, const Access& group, std::uint64_t o
 Triangles::Triangles(const PagedGraph& graph) : graph_(graph) {
   if (graph.directed())
     throw GraphError("triangles are counted in undirected graphs: read it with --symmetrize");
-  VertexData data(graph.engine(), graph.stream(), "triangles");
+  VertexData data(graph, "triangles");
   count_ = data.array<std::uint64_t>(1, "triangles");
   lease_ = data.lease(graph.out().neighbours.chunk_bytes());
 }
@@ -68,7 +68,7 @@ TrianglesResult Triangles::run(const Watch& watch) {
   const Stream stream = graph_.stream();
   const PagedAdjacency& edges = graph_.out();
   TrianglesResult result;
-  StepClock clock(engine, watch);
+  StepClock clock(graph_, watch);
   // 1. groups: half of what is free for those that wait, the rest for two that come and go
   std::vector<std::uint64_t> offsets(graph_.vertices() + 1);
   engine.store(edges.offsets.range(), 0, std::span<std::uint64_t>(offsets));

@@ -57,7 +57,7 @@ Outcome run(const PagedGraph& graph, const GraphOptions& o, const Watch& watch) 
   if (o.sources == 0) {
     outcome.facts = {
         {"source", last["source"]}, {"reached", last["reached"]}, {"levels", last["levels"]}};
-    if (last["reached"] == 1)
+    if (last["reached"] == 1 && graph.exchange().part() == 0)
       note(fmt::format("vertex {} has no edge to another, so it reaches itself alone", o.source));
   } else {
     outcome.facts = {{"searches", o.sources},
@@ -80,7 +80,7 @@ Outcome run(const PagedGraph& graph, const GraphOptions& o, const Watch& watch) 
 
 }  // namespace
 
-extern const Algorithm bfs{"bfs",       "breadth-first search", "level", {},
+extern const Algorithm bfs{"bfs",       "breadth-first search", "level", {}, true,
                            add_options, check_source,           run};
 
 }  // namespace holdall::apps

@@ -34,9 +34,9 @@ Outcome run(const PagedGraph& graph, const GraphOptions& o, const Watch& watch) 
 }  // namespace
 
 extern const Algorithm centrality{
-    "bc",        "betweenness centrality, from one source or some drawn",
-    "level",     {.in = false},
-    add_options, check_source,
-    run};
+    "bc",         "betweenness centrality, from one source or some drawn",
+    "level",      {.in = false},
+    false,        add_options,
+    check_source, run};
 
 }  // namespace holdall::apps

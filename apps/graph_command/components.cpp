@@ -42,8 +42,9 @@ Outcome run(const PagedGraph& graph, const GraphOptions& o, const Watch& watch) 
 
 }  // namespace
 
-extern const Algorithm components{
-    "cc", "connected components, whatever the edges' direction", "step", {}, add_options, nullptr,
-    run};
+extern const Algorithm components{"cc",    "connected components, whatever the edges' direction",
+                                  "step",  {},
+                                  true,    add_options,
+                                  nullptr, run};
 
 }  // namespace holdall::apps

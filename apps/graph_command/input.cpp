@@ -102,9 +102,10 @@ Opened open_input(const GraphOptions& o) {
   return opened;
 }
 
-PagedGraph page(Engine& engine, const Opened& opened, const PagedGraph::Options& options) {
-  return opened.csr ? PagedGraph(engine, *opened.csr, options)
-                    : PagedGraph(engine, opened.file, options);
+PagedGraph page(Engine& engine, const Opened& opened, const PagedGraph::Options& options,
+                const PagedGraph::Part& part) {
+  return opened.csr ? PagedGraph(engine, *opened.csr, options, part)
+                    : PagedGraph(engine, opened.file, options, part);
 }
 
 const Csr& in_memory(Opened& opened) {

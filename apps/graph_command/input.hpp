@@ -54,7 +54,8 @@ void add_input(CLI::App& command, GraphOptions& options);
 
 Opened open_input(const GraphOptions& options);
 graph::PagedGraph page(Engine& engine, const Opened& opened,
-                       const graph::PagedGraph::Options& options);
+                       const graph::PagedGraph::Options& options,
+                       const graph::PagedGraph::Part& part = {});
 // Reads it if it is not in memory.
 const graph::Csr& in_memory(Opened& opened);
 

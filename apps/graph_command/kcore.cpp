@@ -28,6 +28,6 @@ Outcome run(const PagedGraph& graph, const GraphOptions& o, const Watch& watch) 
 }  // namespace
 
 extern const Algorithm kcore{"kcore", "core numbers", "round", {.in = false},
-                             nullptr, nullptr,        run};
+                             false,   nullptr,        nullptr, run};
 
 }  // namespace holdall::apps

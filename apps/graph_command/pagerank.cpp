@@ -46,7 +46,7 @@ Outcome run(const PagedGraph& graph, const GraphOptions& o, const Watch& watch) 
 
 extern const Algorithm pagerank{"pagerank",  "PageRank, as the GAP benchmark suite defines it",
                                 "iteration", {},
-                                add_options, nullptr,
-                                run};
+                                true,        add_options,
+                                nullptr,     run};
 
 }  // namespace holdall::apps

@@ -1,11 +1,15 @@
 #include "apps/graph_command/run.hpp"
 
+#include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <utility>
 
 #include "apps/graph/error.hpp"
 #include "apps/graph/file.hpp"
+#include "apps/graph/processes.hpp"
 #include "apps/graph/sources.hpp"
+#include "apps/graph/split.hpp"
 
 namespace holdall::apps {
 
@@ -43,11 +47,10 @@ class Answer {
   std::optional<NewFile> file_;
 };
 
-// What all runs tell; the traffic since `before`, shadows since the engine began.
+// What all runs tell; `traffic` is of the run alone, shadows are since the engine began.
 nlohmann::json describe(const Opened& opened, const Config& config, Engine& engine,
-                        const Traffic& before) {
-  const Stats stats = engine.stats();
-  nlohmann::json j = to_json(static_cast<Traffic>(stats) - before);
+                        const Traffic& traffic) {
+  nlohmann::json j = to_json(traffic);
   j["graph"] = opened.name;
   j["vertices"] = opened.vertices();
   j["edges"] = opened.edges();
@@ -56,7 +59,7 @@ nlohmann::json describe(const Opened& opened, const Config& config, Engine& engi
   j["driver"] = engine.driver().name();
   j["devices"] = engine.devices();
   j["memory"] = engine.memory();
-  for (const DeviceStats& device : stats.devices)
+  for (const DeviceStats& device : engine.stats().devices)
     for (const ShadowStats& shadow : device.shadows)
       j["shadows"].push_back(
           {{"policy", shadow.policy}, {"hits", shadow.hits}, {"faults", shadow.faults}});
@@ -140,14 +143,36 @@ nlohmann::json describe(const Step& step) {
   return j;
 }
 
-}  // namespace
+// The traffic of all processes.
+Traffic add_up(Exchange& exchange, const Traffic& mine) {
+  std::uint64_t sums[] = {mine.hits,        mine.faults,   mine.prefetched, mine.evictions,
+                          mine.write_backs, mine.bytes_in, mine.bytes_out};
+  exchange.sum(sums);
+  return {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6]};
+}
 
-int run_algorithm(const Algorithm& algorithm, const GraphOptions& given) {
-  GraphOptions o = given;
-  o.uses_weights = algorithm.pages.weights;
-  check_files(o);
-  if (o.sources > 0 && !o.result.empty())
-    throw CLI::ValidationError("--output", "holds the answer of one search: leave out --sources");
+// What one of several processes does otherwise than one alone.
+GraphOptions of_process(GraphOptions o, const Algorithm& algorithm, const Processes& processes) {
+  if (processes.count() == 1) return o;
+  if (!algorithm.splits)
+    throw Error(
+        fmt::format("{} is not split over processes: run it without mpirun, or one of bfs, "
+                    "sssp, pagerank and cc",
+                    algorithm.name));
+  if (o.config.devices != 1)
+    throw Error(
+        fmt::format("--devices {}: under mpirun a process has one device; start more of them",
+                    o.config.devices));
+  if (processes.rank() == 0) return o;
+  leave_notes_out();
+  o.verify = o.json = false;
+  o.result.clear();
+  for (std::filesystem::path* const path : {&o.config.trace, &o.config.timeline})
+    if (!path->empty()) *path += fmt::format(".{}", processes.rank());
+  return o;
+}
+
+int run_here(const Algorithm& algorithm, const GraphOptions& o, const Processes& processes) {
   Answer answer(o.result);
   Opened opened;
   nlohmann::json j, steps = nlohmann::json::array();
@@ -159,12 +184,8 @@ int run_algorithm(const Algorithm& algorithm, const GraphOptions& given) {
     Engine engine(o.config);
     opened = open_input(o);
     if (algorithm.check != nullptr) algorithm.check(o, opened);
-    const PagedGraph graph = page(engine, opened, algorithm.pages);
-    Traffic before;
-    bool running = false;
     apps::Progress progress(algorithm.name);
     const auto watch = [&](const Step& s) {
-      running = true;
       in_place += s.bytes_in_place;
       if (o.json) steps.push_back(describe(s));
       progress.show(
@@ -174,10 +195,26 @@ int run_algorithm(const Algorithm& algorithm, const GraphOptions& given) {
                       rate(s.traffic.bytes_in + s.bytes_in_place, s.seconds)),
           0, 0);
     };
-    before = engine.stats();
-    outcome = algorithm.run(graph, o, watch);
-    j = describe(opened, o.config, engine, before);
+    Traffic before;
+    const auto run = [&](const PagedGraph& graph) {
+      if (graph.exchange().part() > 0) return algorithm.run(graph, o, {});
+      before = engine.stats();
+      return algorithm.run(graph, o, watch);
+    };
+    const std::unique_ptr<Exchange> exchange = processes.exchange(engine);
+    if (algorithm.splits && engine.devices() > 1)
+      outcome = opened.csr ? on_all_devices(engine, *opened.csr, algorithm.pages, run)
+                           : on_all_devices(engine, opened.file, algorithm.pages, run);
+    else
+      outcome = run(page(engine, opened, algorithm.pages, {exchange.get(), 0, {}}));
+    j = describe(opened, o.config, engine,
+                 add_up(*exchange, static_cast<Traffic>(engine.stats()) - before));
+    if (processes.count() > 1) j["processes"] = processes.count();
     unsaved = close(engine);
+  }
+  if (processes.rank() > 0) {
+    if (unsaved) fmt::print(stderr, "holdall: process {}: {}\n", processes.rank(), *unsaved);
+    return unsaved ? failed : 0;
   }
   j.update(outcome.facts);
   j["seconds"] = outcome.seconds;
@@ -201,6 +238,25 @@ int run_algorithm(const Algorithm& algorithm, const GraphOptions& given) {
   if (wrong) fmt::print(stderr, "holdall: the answer is wrong: {}\n", *wrong);
   if (unsaved) fmt::print(stderr, "holdall: {}\n", *unsaved);
   return wrong || unsaved ? failed : 0;
+}
+
+}  // namespace
+
+int run_algorithm(const Algorithm& algorithm, const GraphOptions& given) {
+  GraphOptions o = given;
+  o.uses_weights = algorithm.pages.weights;
+  check_files(o);
+  if (o.sources > 0 && !o.result.empty())
+    throw CLI::ValidationError("--output", "holds the answer of one search: leave out --sources");
+  const Processes processes;
+  if (processes.count() == 1) return run_here(algorithm, o, processes);
+  try {
+    return run_here(algorithm, of_process(o, algorithm, processes), processes);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "holdall: process {}: {}\n", processes.rank(), e.what());
+    std::fflush(stderr);
+    processes.abort(failed);
+  }
 }
 
 void add_sources(CLI::App& command, GraphOptions& o) {

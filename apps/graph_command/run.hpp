@@ -27,6 +27,7 @@ struct Algorithm {
   const char* help;
   const char* step;  // what a step of it is called
   graph::PagedGraph::Options pages;
+  bool splits;  // over devices and processes: `run` is called with each part
   void (*add_options)(CLI::App& command, GraphOptions& options);
   // Before anything is paged: throws where options do not fit the graph.
   void (*check)(const GraphOptions& options, const Opened& opened);

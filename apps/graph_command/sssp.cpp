@@ -67,9 +67,9 @@ Outcome run(const PagedGraph& graph, const GraphOptions& o, const Watch& watch) 
 
 }  // namespace
 
-extern const Algorithm sssp{"sssp",      "shortest paths by weight, from one source",
-                            "step",      {.in = false, .weights = true},
-                            add_options, check_source,
-                            run};
+extern const Algorithm sssp{"sssp",       "shortest paths by weight, from one source",
+                            "step",       {.in = false, .weights = true},
+                            true,         add_options,
+                            check_source, run};
 
 }  // namespace holdall::apps

@@ -70,7 +70,7 @@ TEST_F(PagedGraphs, are_refused_when_the_file_changed_before_paging) {
   const GraphFile open = open_graph(file_.path());
   std::filesystem::resize_file(file_.path(), open.bytes - 1);
   const std::string said = any_complaint([&] { pagerank(open); });
-  expect_says(said, "is too short to back 'neighbours'");
+  expect_says(said, "was changed since it was opened");
 }
 
 TEST_F(PagedGraphs, say_how_much_vertex_data_there_is) {

@@ -49,8 +49,13 @@ class Program : public testing::Test {
 
   // Runs `holdall` with the words of `line`; `out`: where its standard output goes instead.
   Outcome holdall(const std::string& line, const std::string& out = {}) const {
+    return start(std::string(HOLDALL_PROGRAM) + " " + line, out);
+  }
+
+  // Runs the words of `line`, the first being a program's path.
+  Outcome start(const std::string& line, const std::string& out = {}) const {
     std::istringstream words(line);
-    std::vector<std::string> arguments{HOLDALL_PROGRAM};
+    std::vector<std::string> arguments;
     for (std::string word; words >> word;) arguments.push_back(word);
     std::vector<char*> raw;
     for (std::string& argument : arguments) raw.push_back(argument.data());
@@ -64,7 +69,7 @@ class Program : public testing::Test {
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, to.c_str(), flags, 0600);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages.c_str(), flags, 0600);
     pid_t child = 0;
-    EXPECT_EQ(::posix_spawn(&child, HOLDALL_PROGRAM, &actions, nullptr, raw.data(), environ), 0);
+    EXPECT_EQ(::posix_spawnp(&child, raw[0], &actions, nullptr, raw.data(), environ), 0);
     posix_spawn_file_actions_destroy(&actions);
     int status = 0;
     EXPECT_EQ(::waitpid(child, &status, 0), child);

@@ -1,0 +1,36 @@
+#include "kernels/gpu.hpp"
+#include "kernels/on_gpu.cuh"
+
+namespace holdall::kernels::gpu {
+namespace {
+
+__global__ void unite(std::uint64_t* to, const std::uint64_t* __restrict__ from,
+                      std::uint64_t words) {
+  const std::uint64_t i = thread_index();
+  if (i >= words) return;
+  const std::uint64_t both = to[i] | from[i];
+  if (both != to[i]) to[i] = both;
+}
+
+__global__ void lower(std::uint32_t* to, const std::uint32_t* __restrict__ from,
+                      std::uint64_t count) {
+  const std::uint64_t i = thread_index();
+  if (i >= count) return;
+  const std::uint32_t its = from[i];
+  if (its < to[i]) to[i] = its;
+}
+
+}  // namespace
+
+void unite_bits(std::uint64_t* to, const std::uint64_t* from, std::uint64_t words, Stream stream) {
+  const OnDeviceOf device(stream);
+  launch_threads(unite, words, stream, to, from, words);
+}
+
+void lower_values(std::uint32_t* to, const std::uint32_t* from, std::uint64_t count,
+                  Stream stream) {
+  const OnDeviceOf device(stream);
+  launch_threads(lower, count, stream, to, from, count);
+}
+
+}  // namespace holdall::kernels::gpu
