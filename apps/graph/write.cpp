@@ -30,7 +30,7 @@ char* put_weight(char* at, char* end, std::uint32_t bits, Weights kind) {
 }
 
 struct Lines {
-  std::string head;
+  std::string head = {};
   std::uint64_t base = 0;  // the id of the first vertex
   bool lower = false;      // undirected edges as `greater smaller`
   bool weighted = false;
