@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -28,7 +29,9 @@ TraceWriter::TraceWriter(const std::filesystem::path& path, const std::string& p
 void TraceWriter::append(TraceRecord record) {
   if (!file_) return;
   if (!began_) began_ = record.time;
-  record.time = record.time > began_ ? record.time - began_ : 0;
+  // Hits are told after the faults of later calls; the order of the records counts, so time stands still for them.
+  latest_ = std::max(latest_, record.time);
+  record.time = latest_ - began_;
   if (std::fwrite(&record, sizeof record, 1, file_.get()) != 1 && !error_) error_ = errno;
 }
 

@@ -71,6 +71,7 @@ class TraceWriter {
   std::filesystem::path path_;
   std::unique_ptr<std::FILE, Close> file_;
   std::uint64_t began_ = 0;
+  std::uint64_t latest_ = 0;
   int error_ = 0;  // errno of the first failure
 };
 

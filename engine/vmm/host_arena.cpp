@@ -1,6 +1,9 @@
 #include "engine/vmm/host_arena.hpp"
 
+#include <pthread.h>
+
 #include <mutex>
+#include <system_error>
 #include <vector>
 
 #if defined(__SANITIZE_THREAD__)
@@ -17,8 +20,15 @@ namespace holdall::vmm {
 
 namespace {
 
-// initial-exec: the signal handler must not be the first to touch it, and so allocate it.
-[[gnu::tls_model("initial-exec")]] constinit thread_local StreamArena* on_this_thread = nullptr;
+// The StreamArena that a thread works for. A key, since the signal handler asks on any thread: a thread_local might be
+// allocated there, unless it is of the initial-exec model, which keeps a library from being loaded at run time.
+const pthread_key_t on_this_thread = [] {
+  pthread_key_t key{};
+  if (const int error = pthread_key_create(&key, nullptr))
+    throw std::system_error(error, std::generic_category(), "make a key of threads");
+  return key;
+}();
+void work_for(StreamArena* arena) noexcept { (void)pthread_setspecific(on_this_thread, arena); }
 
 struct Idle {
   std::mutex mutex;
@@ -53,13 +63,13 @@ void StreamArena::give() {
   idle().arenas.push_back(this);
 }
 
-StreamArena* StreamArena::current() noexcept { return on_this_thread; }
-
-StreamArena::Scope::Scope(StreamArena& arena) noexcept : outer_(on_this_thread) {
-  on_this_thread = &arena;
+StreamArena* StreamArena::current() noexcept {
+  return static_cast<StreamArena*>(pthread_getspecific(on_this_thread));
 }
 
-StreamArena::Scope::~Scope() { on_this_thread = outer_; }
+StreamArena::Scope::Scope(StreamArena& arena) noexcept : outer_(current()) { work_for(&arena); }
+
+StreamArena::Scope::~Scope() { work_for(outer_); }
 
 StreamArena::Entry::Entry(StreamArena& arena)
     : tbb::task_scheduler_observer(arena.arena_), arena_(arena) {
@@ -67,11 +77,11 @@ StreamArena::Entry::Entry(StreamArena& arena)
 }
 
 void StreamArena::Entry::on_scheduler_entry(bool worker) {
-  if (worker) on_this_thread = &arena_;
+  if (worker) work_for(&arena_);
 }
 
 void StreamArena::Entry::on_scheduler_exit(bool worker) {
-  if (worker) on_this_thread = nullptr;
+  if (worker) work_for(nullptr);
 }
 
 }  // namespace holdall::vmm
