@@ -13,20 +13,9 @@ namespace holdall::policies {
 
 namespace {
 
-class TwoQueue final : public Policy {
+class TwoQueue final : public UsesKnown<TwoQueue> {
  public:
   TwoQueue(double in, double out) : in_share_(in), out_share_(out) {}
-
-  bool admit(Key chunk, const Request&) override {
-    chunks_.ask(chunk);
-    return true;
-  }
-  void inserted(Key chunk, const Request& request) override {
-    use(chunk, chunks_.find_asked(chunk), request);
-  }
-  void accessed(Key chunk, const Request& request) override {
-    use(chunk, chunks_.find(chunk), request);
-  }
 
   void removed(Key chunk, Left why) override {
     const Index i = chunks_.find_offered(chunk);
@@ -59,6 +48,8 @@ class TwoQueue final : public Policy {
   void resize(std::uint64_t capacity) override { room_.resize(capacity); }
 
  private:
+  friend UsesKnown<TwoQueue>;
+
   enum class Where : std::uint8_t { in, hot, out };
   struct Node : Link {
     Key key;

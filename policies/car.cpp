@@ -7,42 +7,22 @@
 #include <array>
 
 #include "policies/built_in.hpp"
-#include "policies/queues.hpp"
-#include "policies/room.hpp"
+#include "policies/directory.hpp"
 
 namespace holdall::policies {
 
 namespace {
 
-class Car final : public Policy {
+struct Node : Link {
+  Key key;
+  Where where;
+  bool used;
+};
+
+class Car final : public Directory<Car, Node> {
  public:
-  bool admit(Key chunk, const Request&) override {
-    chunks_.ask(chunk);
-    return true;
-  }
-  void inserted(Key chunk, const Request& request) override {
-    use(chunk, chunks_.find_asked(chunk), request);
-  }
-  void accessed(Key chunk, const Request& request) override {
-    use(chunk, chunks_.find(chunk), request);
-  }
-
-  void removed(Key chunk, Left why) override {
-    const Index i = chunks_.find_offered(chunk);
-    if (i == none) return;
-    const Where where = chunks_[i].where;
-    if (!resident(where)) {
-      if (why == Left::dropped) forget(i);
-      return;
-    }
-    resident_[where].erase(chunks_, i);
-    if (why == Left::dropped) return chunks_.drop(i);
-    chunks_[i].where = where == t1 ? b1 : b2;
-    ghosts_[where].push_back(chunks_, i);
-  }
-
   std::optional<Key> victim(const MayEvict& may) override {
-    room_.pressed(resident_[t1].size() + resident_[t2].size());
+    room_.pressed(residents());
     for (;;) {
       const bool once = resident_[t1].size() >= std::max<std::size_t>(1, p_);
       const Index i = first_of(chunks_, may, resident_[once ? t1 : t2], resident_[once ? t2 : t1]);
@@ -56,24 +36,15 @@ class Car final : public Policy {
     }
   }
 
-  void resize(std::uint64_t capacity) override { room_.resize(capacity); }
-
  private:
-  enum Where : std::uint8_t { t1, t2, b1, b2 };
-  struct Node : Link {
-    Key key;
-    Where where;
-    bool used;
-  };
-
-  static bool resident(Where where) { return where <= t2; }
+  friend UsesKnown<Car>;
 
   void use(Key chunk, Index i, const Request& request) {
     if (i != none && resident(chunks_[i].where)) {
       chunks_[i].used = true;
       return;
     }
-    room_.inserted(request.bytes, resident_[t1].size() + resident_[t2].size() + 1);
+    room_.inserted(request.bytes, residents() + 1);
     if (i == none) {
       resident_[t1].push_back(chunks_, chunks_.add({{}, chunk, t1, false}));
     } else {
@@ -90,23 +61,7 @@ class Car final : public Policy {
     trim();
   }
 
-  void trim() {
-    const std::size_t fit = room_.chunks();
-    const auto once = [&] { return resident_[t1].size() + ghosts_[0].size(); };
-    const auto more = [&] { return resident_[t2].size() + ghosts_[1].size(); };
-    while (once() > fit && !ghosts_[0].empty()) forget(ghosts_[0].front());
-    while (once() + more() > 2 * fit && !ghosts_[1].empty()) forget(ghosts_[1].front());
-  }
-  void forget(Index ghost) {
-    ghosts_[chunks_[ghost].where - b1].erase(chunks_, ghost);
-    chunks_.drop(ghost);
-  }
-
   std::size_t p_ = 0;  // the length that T1 should have
-  Room room_;
-  Known<Node> chunks_;
-  std::array<Queue, 2> resident_;  // T1, T2
-  std::array<Ghosts, 2> ghosts_;   // B1, B2
 };
 
 }  // namespace

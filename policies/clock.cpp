@@ -17,7 +17,7 @@ namespace holdall::policies {
 
 namespace {
 
-class Clock final : public Policy {
+class Clock final : public UsesKnown<Clock> {
  public:
   Clock(unsigned bits, bool newcomer_first)
       : most_((1u << bits) - 1), newcomer_first_(newcomer_first) {}
@@ -30,12 +30,6 @@ class Clock final : public Policy {
     if (!room_.known() || size() < room_.chunks() || counted_ < size()) return true;
     for (Index i = circle_.front(); i != none; i = chunks_[i].next) lower(i, 1);
     return false;
-  }
-  void inserted(Key chunk, const Request& request) override {
-    use(chunk, chunks_.find_asked(chunk), request);
-  }
-  void accessed(Key chunk, const Request& request) override {
-    use(chunk, chunks_.find(chunk), request);
   }
 
   void removed(Key chunk, Left) override {
@@ -74,6 +68,8 @@ class Clock final : public Policy {
   void resize(std::uint64_t capacity) override { room_.resize(capacity); }
 
  private:
+  friend UsesKnown<Clock>;
+
   struct Node : Link {
     Key key;
     unsigned count;

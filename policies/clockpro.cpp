@@ -20,21 +20,10 @@ namespace holdall::policies {
 
 namespace {
 
-class ClockPro final : public Policy {
+class ClockPro final : public UsesKnown<ClockPro> {
  public:
   ClockPro(double least, double most, double ghost)
       : least_share_(least), most_share_(most), ghost_share_(ghost) {}
-
-  bool admit(Key chunk, const Request&) override {
-    chunks_.ask(chunk);
-    return true;
-  }
-  void inserted(Key chunk, const Request& request) override {
-    use(chunk, chunks_.find_asked(chunk), request);
-  }
-  void accessed(Key chunk, const Request& request) override {
-    use(chunk, chunks_.find(chunk), request);
-  }
 
   void removed(Key chunk, Left why) override {
     const Index i = chunks_.find_offered(chunk);
@@ -75,6 +64,8 @@ class ClockPro final : public Policy {
   }
 
  private:
+  friend UsesKnown<ClockPro>;
+
   enum class State : std::uint8_t { hot, cold, gone };
   struct Node : Link {  // its place in hot_ or cold_
     Key key;

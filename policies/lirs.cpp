@@ -22,20 +22,9 @@ namespace holdall::policies {
 
 namespace {
 
-class Lirs final : public Policy {
+class Lirs final : public UsesKnown<Lirs> {
  public:
   Lirs(double hir, bool caffeine) : hir_(hir), caffeine_(caffeine) {}
-
-  bool admit(Key chunk, const Request&) override {
-    chunks_.ask(chunk);
-    return true;
-  }
-  void inserted(Key chunk, const Request& request) override {
-    use(chunk, chunks_.find_asked(chunk), request);
-  }
-  void accessed(Key chunk, const Request& request) override {
-    use(chunk, chunks_.find(chunk), request);
-  }
 
   void removed(Key chunk, Left why) override {
     const Index i = chunks_.find_offered(chunk);
@@ -69,6 +58,8 @@ class Lirs final : public Policy {
   }
 
  private:
+  friend UsesKnown<Lirs>;
+
   enum class State : std::uint8_t { lir, hir, gone };
   struct Node : Link {  // its place in the queue of its state
     Key key;

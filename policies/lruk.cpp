@@ -19,7 +19,7 @@ namespace holdall::policies {
 
 namespace {
 
-class LruK final : public Policy {
+class LruK final : public UsesKnown<LruK> {
  public:
   struct Options {
     std::size_t k;
@@ -29,17 +29,6 @@ class LruK final : public Policy {
   static constexpr std::uint64_t by_room = ~std::uint64_t{0};
 
   explicit LruK(const Options& options) : options_(options) {}
-
-  bool admit(Key chunk, const Request&) override {
-    chunks_.ask(chunk);
-    return true;
-  }
-  void inserted(Key chunk, const Request& request) override {
-    use(chunk, chunks_.find_asked(chunk), request);
-  }
-  void accessed(Key chunk, const Request& request) override {
-    use(chunk, chunks_.find(chunk), request);
-  }
 
   void removed(Key chunk, Left why) override {
     const Index i = chunks_.find_offered(chunk);
@@ -66,6 +55,8 @@ class LruK final : public Policy {
   void resize(std::uint64_t capacity) override { room_.resize(capacity); }
 
  private:
+  friend UsesKnown<LruK>;
+
   struct Node : Link, Ranked {
     Key key;
     std::uint64_t last;  // when it was used last, correlated or not

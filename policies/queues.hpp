@@ -3,6 +3,7 @@
 #pragma once
 
 #include "policies/order.hpp"
+#include "policies/policy.hpp"
 #include "policies/slab.hpp"
 
 namespace holdall::policies {
@@ -88,6 +89,26 @@ class Known {
   Index asked_at_ = none;
   Index offered_ = none;
   bool asking_ = false;
+};
+
+// The hooks of a policy over its `chunks_`, which is Known, and its `use(chunk, its node or none,
+// request)`, of which it makes this a friend.
+template <class Self>
+class UsesKnown : public Policy {
+ public:
+  bool admit(Key chunk, const Request&) override {
+    self().chunks_.ask(chunk);
+    return true;
+  }
+  void inserted(Key chunk, const Request& request) final {
+    self().use(chunk, self().chunks_.find_asked(chunk), request);
+  }
+  void accessed(Key chunk, const Request& request) final {
+    self().use(chunk, self().chunks_.find(chunk), request);
+  }
+
+ private:
+  Self& self() { return static_cast<Self&>(*this); }
 };
 
 }  // namespace holdall::policies

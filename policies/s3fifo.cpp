@@ -23,7 +23,7 @@ namespace holdall::policies {
 
 namespace {
 
-class S3Fifo final : public Policy {
+class S3Fifo final : public UsesKnown<S3Fifo> {
  public:
   struct Options {
     bool by_small;  // the small queue's length decides where victims come from
@@ -31,17 +31,6 @@ class S3Fifo final : public Policy {
     unsigned promote;
   };
   explicit S3Fifo(const Options& options) : options_(options) {}
-
-  bool admit(Key chunk, const Request&) override {
-    chunks_.ask(chunk);
-    return true;
-  }
-  void inserted(Key chunk, const Request& request) override {
-    use(chunk, chunks_.find_asked(chunk), request);
-  }
-  void accessed(Key chunk, const Request& request) override {
-    use(chunk, chunks_.find(chunk), request);
-  }
 
   void removed(Key chunk, Left why) override {
     const Index i = chunks_.find_offered(chunk);
@@ -91,6 +80,8 @@ class S3Fifo final : public Policy {
   void resize(std::uint64_t capacity) override { room_.resize(capacity); }
 
  private:
+  friend UsesKnown<S3Fifo>;
+
   enum class Where : std::uint8_t { small, main, ghost };
   struct Node : Link {
     Key key;

@@ -21,22 +21,11 @@ namespace holdall::policies {
 
 namespace {
 
-class Slru final : public Policy {
+class Slru final : public UsesKnown<Slru> {
  public:
   Slru(bool where_room_is, std::size_t segments, double probation)
       : where_room_is_(where_room_is), probation_(probation), segments_(segments), most_(segments) {
     share();
-  }
-
-  bool admit(Key chunk, const Request&) override {
-    chunks_.ask(chunk);
-    return true;
-  }
-  void inserted(Key chunk, const Request& request) override {
-    use(chunk, chunks_.find_asked(chunk), request);
-  }
-  void accessed(Key chunk, const Request& request) override {
-    use(chunk, chunks_.find(chunk), request);
   }
 
   void removed(Key chunk, Left) override {
@@ -63,6 +52,8 @@ class Slru final : public Policy {
   }
 
  private:
+  friend UsesKnown<Slru>;
+
   struct Node : Link {
     Key key;
     std::uint32_t segment;
