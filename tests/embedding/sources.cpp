@@ -5,9 +5,6 @@
 //     tests/embedding/sources.cpp apps/embedding/{source,npy,safetensors,flat_source,file}.cpp
 //     -lfmt -o fuzz
 // As a test it runs seeds of each kind and some thousands of seeded changes to them.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -15,24 +12,9 @@
 
 #include "apps/embedding/error.hpp"
 #include "apps/embedding/source.hpp"
+#include "tests/fuzz.hpp"
 
 namespace {
-
-// A file in memory, made once.
-class Scratch {
- public:
-  Scratch() : handle_(::memfd_create("fuzz", MFD_CLOEXEC)) {
-    if (handle_ < 0) std::abort();
-  }
-  std::string path() const { return "/proc/self/fd/" + std::to_string(handle_); }
-  void fill(const std::uint8_t* data, std::size_t size) const {
-    if (::ftruncate(handle_, 0) != 0 || ::pwrite(handle_, data, size, 0) != ssize_t(size))
-      std::abort();
-  }
-
- private:
-  int handle_;
-};
 
 // What is promised can be read, and what is read is as long as was promised.
 void walk(const holdall::embedding::Source& source) {
@@ -49,7 +31,7 @@ void walk(const holdall::embedding::Source& source) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace holdall::embedding;
   if (size == 0) return 0;
-  static const Scratch scratch;
+  static const holdall::Scratch scratch;
   scratch.fill(data + 1, size - 1);
   try {
     switch (data[0] % 4) {
@@ -215,37 +197,14 @@ TEST(Sources, DuplicatesAndNotANumberAreTreatedAsAsked) {
 }
 
 TEST(Sources, ChangedFilesAreSourcesOrErrors) {
-  std::mt19937_64 random(1);
+  Mutator mutator(1, "0123456789{}[]():,'\" ");
   const std::pair<char, std::string> seeds[] = {
       {0, good_npy()},
       {1, good_safetensors()},
       {2, npy("{'descr': '<i8', 'fortran_order': False, 'shape': (1,), }\n", bytes_of(Keys64{5}))},
       {3, floats({1, 2, 3, 4})}};
   for (const auto& [kind, seed] : seeds)
-    for (int round = 0; round < 1500; ++round) {
-      std::string bytes = seed;
-      for (std::uint64_t n = 1 + random() % 3; n > 0 && !bytes.empty(); --n) {
-        const std::size_t at = random() % bytes.size();
-        switch (random() % 5) {
-          case 0:
-            bytes[at] = static_cast<char>(random());
-            break;
-          case 1:
-            bytes[at] = "0123456789{}[]():,'\" "[random() % 21];
-            break;
-          case 2:
-            bytes.resize(at);
-            break;
-          case 3:
-            bytes.erase(at, 1 + random() % 4);
-            break;
-          default:
-            bytes.insert(at, bytes.substr(random() % bytes.size(), 1 + random() % 6));
-        }
-      }
-      bytes.insert(0, 1, kind);
-      LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-    }
+    for (int round = 0; round < 1500; ++round) feed(kind + mutator.mutate(seed));
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // Every algorithm over paged graphs gives the answer of the serial reference, whatever pages them
 // and whichever way the edges come.
-#include <cstdlib>
 #include <functional>
 #include <limits>
 #include <map>
@@ -9,7 +8,6 @@
 #include "apps/graph/bfs.hpp"
 #include "apps/graph/centrality.hpp"
 #include "apps/graph/components.hpp"
-#include "apps/graph/generate.hpp"
 #include "apps/graph/kcore.hpp"
 #include "apps/graph/reference.hpp"
 #include "apps/graph/sources.hpp"
@@ -18,7 +16,7 @@
 #include "apps/graph/weights.hpp"
 #include "apps/graph/write.hpp"
 #include "policies/registry.hpp"
-#include "tests/graph/language.hpp"
+#include "tests/graph/shapes.hpp"
 
 namespace holdall::graph {
 namespace {
@@ -145,14 +143,6 @@ class Known {
   mutable std::map<std::pair<std::string, Bytes>, Bytes> state_;  // vertex data of an algorithm
 };
 
-Csr drawn(std::string_view what, bool directed) {
-  const Generator generator = parse_generator(what);
-  Edges edges(generator.edges());
-  for (std::uint64_t i = 0; i < edges.size(); ++i) edges[i] = generate_edge(generator, i);
-  return build_csr(EdgeList(generator.vertices(), std::move(edges)),
-                   {.symmetrize = !directed, .deduplicate = true, .remove_self_loops = true});
-}
-
 // Neighbours of several chunks.
 const Known& big_undirected() {
   static const Known known(drawn("kron:14:64", false), 1);
@@ -214,37 +204,27 @@ void expect_answers_of(Csr csr, std::uint64_t source = 0) {
 }
 
 TEST(Algorithms, of_a_path) {
-  Edges edges;
-  for (Vertex v = 0; v + 1 < 100; ++v) edges.push_back({v, v + 1});
+  const Edges edges = path_of(100);
   expect_answers_of(undirected(100, edges), 3);
   expect_answers_of(directed(100, edges), 3);
 }
 
 TEST(Algorithms, of_a_star) {
-  Edges edges;
-  for (Vertex v = 1; v < 1000; ++v) edges.push_back({0, v});
+  const Edges edges = star_of(1000);
   expect_answers_of(undirected(1000, edges), 5);
   expect_answers_of(directed(1000, edges), 0);
   expect_answers_of(directed(1000, edges), 5);  // reaches itself alone
 }
 
 TEST(Algorithms, of_a_clique) {
-  Edges edges;
-  for (Vertex u = 0; u < 60; ++u)
-    for (Vertex v = u + 1; v < 60; ++v) edges.push_back({u, v});
+  const Edges edges = clique_of(60);
   expect_answers_of(undirected(60, edges), 59);
   expect_answers_of(directed(60, edges), 0);
 }
 
 TEST(Algorithms, of_a_grid) {
   constexpr Vertex side = 40;
-  Edges edges;
-  for (Vertex y = 0; y < side; ++y)
-    for (Vertex x = 0; x < side; ++x) {
-      if (x + 1 < side) edges.push_back({y * side + x, y * side + x + 1});
-      if (y + 1 < side) edges.push_back({y * side + x, (y + 1) * side + x});
-    }
-  expect_answers_of(undirected(side * side, edges), 5);
+  expect_answers_of(undirected(side * side, grid_of(side)), 5);
 }
 
 TEST(Algorithms, of_parts_that_are_not_connected) {
@@ -271,31 +251,19 @@ TEST(Algorithms, of_repeated_edges_and_loops) {
 // One vertex with half of all edges, whose neighbours fill chunks of their own.
 TEST(Algorithms, of_a_hub) {
   constexpr Vertex vertices = 1'200'000;
-  Edges edges;
-  for (Vertex v = 1; v < vertices; ++v) edges.push_back({0, v});
-  for (Vertex v = 1; v + 1 < vertices; v += 100) edges.push_back({v, v + 1});
-  const Known known(undirected(vertices, std::move(edges)), 7);
+  const Known known(undirected(vertices, hub_of(vertices)), 7);
   known.expect_answers({.policy = "clock", .place = Place::hold});
   known.expect_answers({.paged_from = 0.05});
 }
 
 TEST(Algorithms, of_real_graphs) {
-  const char* const data = std::getenv("HOLDALL_DATA");
-  const auto folder = (data != nullptr ? std::filesystem::path(data)
-                                       : std::filesystem::path(HOLDALL_SOURCE_ROOT).parent_path() /
-                                             "shared" / "data") /
-                      "graphs";
-  bool some = false;
-  for (const char* name : {"ca-GrQc.txt", "facebook_combined.txt"}) {
-    if (!std::filesystem::exists(folder / name)) continue;
-    some = true;
-    SCOPED_TRACE(name);
-    Csr csr = load_graph(folder / name, {.symmetrize = true});
+  const bool some = of_real_graphs({"ca-GrQc.txt", "facebook_combined.txt"}, [](const auto& path) {
+    Csr csr = load_graph(path, {.symmetrize = true});
     const std::uint64_t source = csr.vertices() / 2;
     expect_answers_of(std::move(csr), source);
-    expect_answers_of(load_graph(folder / name), 0);
-  }
-  if (!some) GTEST_SKIP() << folder << " is not there; set HOLDALL_DATA to the data folder";
+    expect_answers_of(load_graph(path), 0);
+  });
+  if (!some) GTEST_SKIP() << folder_of_real_graphs() << " is not there; set HOLDALL_DATA to the data folder";
 }
 
 // ---- which way the edges come

@@ -1,15 +1,13 @@
 // BFS and PageRank over paged graphs give the answers of the serial reference, whatever pages them.
-#include <cstdlib>
 #include <map>
 #include <optional>
 
 #include "apps/graph/bfs.hpp"
-#include "apps/graph/generate.hpp"
 #include "apps/graph/pagerank.hpp"
 #include "apps/graph/reference.hpp"
 #include "apps/graph/write.hpp"
 #include "policies/registry.hpp"
-#include "tests/graph/language.hpp"
+#include "tests/graph/shapes.hpp"
 
 namespace holdall::graph {
 namespace {
@@ -115,14 +113,6 @@ class Known {
   mutable std::map<std::pair<bool, Bytes>, Bytes> smallest_;  // by whether it is BFS, and the chunk
 };
 
-Csr drawn(std::string_view what, bool directed) {
-  const Generator generator = parse_generator(what);
-  Edges edges(generator.edges());
-  for (std::uint64_t i = 0; i < edges.size(); ++i) edges[i] = generate_edge(generator, i);
-  return build_csr(EdgeList(generator.vertices(), std::move(edges)),
-                   {.symmetrize = !directed, .deduplicate = true, .remove_self_loops = true});
-}
-
 // Neighbours of several chunks, of 4 MiB too.
 const Known& big_undirected() {
   static const Known known(drawn("kron:15:64", false), 1);
@@ -198,24 +188,20 @@ void expect_answers_of(const Csr& csr, std::uint64_t source = 0) {
 }
 
 TEST(Answers, of_a_path) {
-  Edges edges;
-  for (Vertex v = 0; v + 1 < 100; ++v) edges.push_back({v, v + 1});
+  const Edges edges = path_of(100);
   expect_answers_of(undirected(100, edges), 3);
   expect_answers_of(directed(100, edges), 3);
 }
 
 TEST(Answers, of_a_star) {
-  Edges edges;
-  for (Vertex v = 1; v < 1000; ++v) edges.push_back({0, v});
+  const Edges edges = star_of(1000);
   expect_answers_of(undirected(1000, edges), 5);
   expect_answers_of(directed(1000, edges), 0);
   expect_answers_of(directed(1000, edges), 5);  // reaches itself alone
 }
 
 TEST(Answers, of_a_clique) {
-  Edges edges;
-  for (Vertex u = 0; u < 60; ++u)
-    for (Vertex v = u + 1; v < 60; ++v) edges.push_back({u, v});
+  const Edges edges = clique_of(60);
   expect_answers_of(undirected(60, edges), 59);
   expect_answers_of(directed(60, edges), 0);
 }
@@ -244,30 +230,18 @@ TEST(Answers, of_repeated_edges_and_loops) {
 // One vertex whose neighbours fill chunks of their own.
 TEST(Answers, of_a_hub) {
   constexpr Vertex vertices = 1'500'000;
-  Edges edges;
-  for (Vertex v = 1; v < vertices; ++v) edges.push_back({0, v});
-  for (Vertex v = 1; v + 1 < vertices; v += 100) edges.push_back({v, v + 1});
-  const Known known(undirected(vertices, std::move(edges)), 7);
+  const Known known(undirected(vertices, hub_of(vertices)), 7);
   for (const Place place : {Place::serialized, Place::memory})
     known.expect_answers({.policy = "clock", .place = place});
 }
 
 TEST(Answers, of_real_graphs) {
-  const char* const data = std::getenv("HOLDALL_DATA");
-  const auto folder = (data != nullptr ? std::filesystem::path(data)
-                                       : std::filesystem::path(HOLDALL_SOURCE_ROOT).parent_path() /
-                                             "shared" / "data") /
-                      "graphs";
-  bool some = false;
-  for (const char* name : {"ca-GrQc.txt", "facebook_combined.txt", "soc-Epinions1.txt"}) {
-    if (!std::filesystem::exists(folder / name)) continue;
-    some = true;
-    SCOPED_TRACE(name);
-    const Csr csr = load_graph(folder / name, {.symmetrize = true});
+  const bool some = of_real_graphs({"ca-GrQc.txt", "facebook_combined.txt", "soc-Epinions1.txt"}, [](const auto& path) {
+    const Csr csr = load_graph(path, {.symmetrize = true});
     expect_answers_of(csr, csr.vertices() / 2);
-    expect_answers_of(load_graph(folder / name), 0);
-  }
-  if (!some) GTEST_SKIP() << folder << " is not there; set HOLDALL_DATA to the data folder";
+    expect_answers_of(load_graph(path), 0);
+  });
+  if (!some) GTEST_SKIP() << folder_of_real_graphs() << " is not there; set HOLDALL_DATA to the data folder";
 }
 
 }  // namespace

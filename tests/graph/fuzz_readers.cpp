@@ -5,9 +5,6 @@
 //     tests/graph/fuzz_readers.cpp apps/graph/*.cpp apps/packed/*.cpp engine/vmm/bytes.cpp
 //     -ltbb -lfmt -o fuzz
 // As a test it runs seeds of every format and some thousands of seeded changes to them.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -15,24 +12,9 @@
 #include "apps/graph/error.hpp"
 #include "apps/graph/graph_file.hpp"
 #include "apps/graph/load.hpp"
+#include "tests/fuzz.hpp"
 
 namespace {
-
-// A file in memory, made once.
-class Scratch {
- public:
-  Scratch() : handle_(::memfd_create("fuzz", MFD_CLOEXEC)) {
-    if (handle_ < 0) std::abort();
-  }
-  std::string path() const { return "/proc/self/fd/" + std::to_string(handle_); }
-  void fill(const std::uint8_t* data, std::size_t size) const {
-    if (::ftruncate(handle_, 0) != 0 || ::pwrite(handle_, data, size, 0) != ssize_t(size))
-      std::abort();
-  }
-
- private:
-  int handle_;
-};
 
 // Follows every neighbour, so that one out of range is a touch out of range.
 void walk(const holdall::graph::Csr& csr) {
@@ -53,7 +35,7 @@ void walk(const holdall::graph::Csr& csr) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace holdall::graph;
-  static const Scratch scratch;
+  static const holdall::Scratch scratch;
   scratch.fill(data, size);
   const bool odd = size % 2 != 0;  // of the options, one set for each half of the inputs
   try {
@@ -74,7 +56,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 #ifndef HOLDALL_LIBFUZZER
 
 #include <cstring>
-#include <random>
 #include <span>
 
 #include "apps/graph/hold.hpp"
@@ -83,10 +64,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace holdall::graph {
 namespace {
-
-void feed(const std::string& bytes) {
-  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-}
 
 std::string bytes_of(const Csr& csr, std::string_view name) {
   const TemporaryFile file(name);
@@ -153,52 +130,7 @@ const std::vector<std::string>& seeds() {
   return all;
 }
 
-class Mutator {
- public:
-  explicit Mutator(std::uint64_t seed) : random_(seed) {}
-
-  // One to four changes, most of them among the first bytes or where arrays begin.
-  std::string mutate(std::string bytes) {
-    for (std::uint64_t n = 1 + random_() % 4; n > 0 && !bytes.empty(); --n) {
-      const std::size_t at = place(bytes.size());
-      switch (random_() % 7) {
-        case 0:
-          bytes[at] = static_cast<char>(random_());
-          break;
-        case 1:
-          bytes[at] = "0123456789 \n\r\t,-#%.eE"[random_() % 21];
-          break;
-        case 2:
-          bytes.resize(at);
-          break;
-        case 3:
-          bytes.erase(at, 1 + random_() % 8);
-          break;
-        case 4:
-          bytes.insert(at, bytes.substr(place(bytes.size()), 1 + random_() % 8));
-          break;
-        case 5:
-          number(bytes, at, std::uint64_t{1} << random_() % 64);
-          break;
-        default:
-          number(bytes, at, random_() % 16 - 8);
-      }
-    }
-    return bytes;
-  }
-
- private:
-  std::size_t place(std::size_t size) {
-    std::size_t at = random_() % (random_() % 4 == 0 ? 4096 : 160);
-    if (random_() % 3 == 0) at += (random_() % 5) << 21;
-    return at % size;
-  }
-  static void number(std::string& bytes, std::size_t at, std::uint64_t value) {
-    std::memcpy(bytes.data() + at, &value, std::min<std::size_t>(8, bytes.size() - at));
-  }
-
-  std::mt19937_64 random_;
-};
+constexpr std::string_view characters = "0123456789 \n\r\t,-#%.eE";
 
 TEST(Fuzz, seeds_are_graphs) {
   for (const std::string& seed : seeds()) {
@@ -209,7 +141,7 @@ TEST(Fuzz, seeds_are_graphs) {
 }
 
 TEST(Fuzz, changed_seeds_are_graphs_or_errors) {
-  Mutator mutator(1);
+  Mutator mutator(1, characters);
   for (const std::string& seed : seeds()) {
     const bool big = seed.size() > 1'000'000;
     for (int i = 0; i < (big ? 100 : 500); ++i) feed(mutator.mutate(seed));
@@ -218,7 +150,7 @@ TEST(Fuzz, changed_seeds_are_graphs_or_errors) {
 
 // A header whose checksum is right lets changes through to what lies behind it.
 TEST(Fuzz, changed_headers_with_a_right_checksum_are_graphs_or_errors) {
-  Mutator mutator(2);
+  Mutator mutator(2, characters);
   for (const std::string& seed : seeds()) {
     if (seed.size() < 1'000'000) continue;
     for (int i = 0; i < 150; ++i) {

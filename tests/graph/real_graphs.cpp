@@ -1,9 +1,7 @@
 // Real graphs where the data folder is: $HOLDALL_DATA, or shared/data beside the source.
-#include <cstdlib>
-
 #include "apps/graph/reference.hpp"
 #include "apps/graph/write.hpp"
-#include "tests/graph/language.hpp"
+#include "tests/graph/shapes.hpp"
 
 namespace holdall::graph {
 namespace {
@@ -17,11 +15,7 @@ void PrintTo(const Expected& expected, std::ostream* out) { *out << expected.nam
 class RealGraph : public testing::TestWithParam<Expected> {
  protected:
   void SetUp() override {
-    const char* const data = std::getenv("HOLDALL_DATA");
-    path_ = data != nullptr
-                ? std::filesystem::path(data)
-                : std::filesystem::path(HOLDALL_SOURCE_ROOT).parent_path() / "shared" / "data";
-    path_ = path_ / "graphs" / GetParam().name;
+    path_ = folder_of_real_graphs() / GetParam().name;
     if (!std::filesystem::exists(path_))
       GTEST_SKIP() << path_ << " is not there; set HOLDALL_DATA to the data folder";
   }

@@ -7,7 +7,6 @@
 
 #include "apps/graph/bfs.hpp"
 #include "apps/graph/components.hpp"
-#include "apps/graph/generate.hpp"
 #include "apps/graph/pagerank.hpp"
 #include "apps/graph/partition.hpp"
 #include "apps/graph/reference.hpp"
@@ -16,7 +15,7 @@
 #include "apps/graph/weights.hpp"
 #include "apps/graph/write.hpp"
 #include "engine/vmm/host.hpp"
-#include "tests/graph/language.hpp"
+#include "tests/graph/shapes.hpp"
 
 namespace holdall::graph {
 namespace {
@@ -109,14 +108,6 @@ class Known {
   std::vector<double> scores_;
 };
 
-Csr drawn(std::string_view what, bool directed) {
-  const Generator generator = parse_generator(what);
-  Edges edges(generator.edges());
-  for (std::uint64_t i = 0; i < edges.size(); ++i) edges[i] = generate_edge(generator, i);
-  return build_csr(EdgeList(generator.vertices(), std::move(edges)),
-                   {.symmetrize = !directed, .deduplicate = true, .remove_self_loops = true});
-}
-
 void expect_answers_of(Csr csr, std::uint64_t source = 0) {
   const Known known(std::move(csr), source, source % 2 == 0 ? Weights::int32 : Weights::float32);
   for (const int devices : {1, 2, 3, 4, 8}) known.expect_answers({.devices = devices});
@@ -149,15 +140,13 @@ INSTANTIATE_TEST_SUITE_P(SetUps, Split,
                                          SetUp{.devices = 8}));
 
 TEST(Split, of_a_path) {
-  Edges edges;
-  for (Vertex v = 0; v + 1 < 30; ++v) edges.push_back({v, v + 1});
+  const Edges edges = path_of(30);
   expect_answers_of(undirected(30, edges), 3);
   expect_answers_of(directed(30, edges), 2);
 }
 
 TEST(Split, of_a_star) {
-  Edges edges;
-  for (Vertex v = 1; v < 300; ++v) edges.push_back({0, v});
+  const Edges edges = star_of(300);
   expect_answers_of(undirected(300, edges), 5);
   expect_answers_of(directed(300, edges), 0);
 }
@@ -177,22 +166,13 @@ TEST(Split, of_no_edges) { expect_answers_of(directed(200, {}), 198); }
 // One vertex with half of all edges: its device has nothing else.
 TEST(Split, of_a_hub) {
   constexpr Vertex vertices = 200'000;
-  Edges edges;
-  for (Vertex v = 1; v < vertices; ++v) edges.push_back({0, v});
-  for (Vertex v = 1; v + 1 < vertices; v += 100) edges.push_back({v, v + 1});
-  const Known known(undirected(vertices, std::move(edges)), 7);
+  const Known known(undirected(vertices, hub_of(vertices)), 7);
   for (const int devices : {2, 4}) known.expect_answers({.devices = devices});
 }
 
 TEST(Split, of_a_grid_with_long_paths) {
   constexpr Vertex side = 12;
-  Edges edges;
-  for (Vertex y = 0; y < side; ++y)
-    for (Vertex x = 0; x < side; ++x) {
-      if (x + 1 < side) edges.push_back({y * side + x, y * side + x + 1});
-      if (y + 1 < side) edges.push_back({y * side + x, (y + 1) * side + x});
-    }
-  expect_answers_of(undirected(side * side, edges), 5);
+  expect_answers_of(undirected(side * side, grid_of(side)), 5);
 }
 
 // ---- where vertices are cut

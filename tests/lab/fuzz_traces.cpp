@@ -6,39 +6,17 @@
 //     tests/lab/fuzz_traces.cpp apps/policy/*.cpp policies/*.cpp engine/vmm/bytes.cpp -ltbb -lfmt
 //     -lzstd -o fuzz
 // As a test it runs seeds of every format and some thousands of seeded changes to them.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
 #include "apps/policy/error.hpp"
 #include "apps/policy/trace.hpp"
-
-namespace {
-
-// A file in memory, made once.
-class Scratch {
- public:
-  Scratch() : handle_(::memfd_create("fuzz", MFD_CLOEXEC)) {
-    if (handle_ < 0) std::abort();
-  }
-  std::string path() const { return "/proc/self/fd/" + std::to_string(handle_); }
-  void fill(const std::uint8_t* data, std::size_t size) const {
-    if (::ftruncate(handle_, 0) != 0 || ::pwrite(handle_, data, size, 0) != ssize_t(size))
-      std::abort();
-  }
-
- private:
-  int handle_;
-};
-
-}  // namespace
+#include "tests/fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace holdall::lab;
-  static const Scratch scratch;
+  static const holdall::Scratch scratch;
   scratch.fill(data, size);
   ReadOptions options;  // by content, or as if it were another format
   if (size % 3 == 1) options.format = formats()[size / 3 % formats().size()];
@@ -61,17 +39,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 #ifndef HOLDALL_LIBFUZZER
 
-#include <cstring>
-#include <random>
-
 #include "tests/lab/lab.hpp"
 
 namespace holdall::lab {
 namespace {
-
-void feed(const std::string& bytes) {
-  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-}
 
 std::string oracle(const std::string& more) {
   std::string all;
@@ -121,34 +92,6 @@ std::vector<std::string> seeds() {
   return all;
 }
 
-std::string mutate(std::string bytes, std::mt19937_64& random) {
-  for (std::uint64_t n = 1 + random() % 4; n > 0 && !bytes.empty(); --n) {
-    const std::size_t at = random() % bytes.size();
-    switch (random() % 6) {
-      case 0:
-        bytes[at] = static_cast<char>(random());
-        break;
-      case 1:
-        bytes[at] = "0123456789 \n\r\t,-#*.x"[random() % 20];
-        break;
-      case 2:
-        bytes.resize(at);
-        break;
-      case 3:
-        bytes.erase(at, 1 + random() % 8);
-        break;
-      case 4:
-        bytes.insert(at, bytes.substr(random() % bytes.size(), 1 + random() % 40));
-        break;
-      default: {
-        const std::uint64_t value = std::uint64_t{1} << random() % 64;
-        std::memcpy(bytes.data() + at, &value, std::min<std::size_t>(8, bytes.size() - at));
-      }
-    }
-  }
-  return bytes;
-}
-
 TEST(Fuzz, SeedsAreTraces) {
   for (const std::string& seed : seeds()) {
     const TemporaryFile file(seed);
@@ -159,9 +102,9 @@ TEST(Fuzz, SeedsAreTraces) {
 }
 
 TEST(Fuzz, ChangedSeedsAreTracesOrErrors) {
-  std::mt19937_64 random(1);
+  Mutator mutator(1, "0123456789 \n\r\t,-#*.x");
   for (const std::string& seed : seeds())
-    for (int i = 0; i < 500; ++i) feed(mutate(seed, random));
+    for (int i = 0; i < 500; ++i) feed(mutator.mutate(seed));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "apps/serve/protocol.hpp"
 #include "apps/serve/question.hpp"
+#include "tests/fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace holdall::serve;
@@ -42,16 +43,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "tests/serve/tensors.hpp"
 
 namespace holdall::serve {
 namespace {
-
-void feed(const std::string& bytes) {
-  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-}
 
 std::string with_length(const std::string& body, std::size_t length) {
   return std::string{static_cast<char>(length & 0xff), static_cast<char>(length >> 8)} + body;
@@ -83,34 +78,9 @@ TEST(FuzzProtocol, seeds_are_questions) {
 }
 
 TEST(FuzzProtocol, changed_seeds_are_questions_or_errors) {
-  std::mt19937_64 random(1);
+  Mutator mutator(1, "0123456789{}[]:,\"-.e ");
   for (const std::string& seed : seeds())
-    for (int round = 0; round < 4000; ++round) {
-      std::string bytes = seed;
-      for (std::uint64_t n = 1 + random() % 4; n > 0 && !bytes.empty(); --n) {
-        const std::size_t at = random() % bytes.size();
-        switch (random() % 6) {
-          case 0:
-            bytes[at] = static_cast<char>(random());
-            break;
-          case 1:
-            bytes[at] = "0123456789{}[]:,\"-.e "[random() % 21];
-            break;
-          case 2:
-            bytes.resize(at);
-            break;
-          case 3:
-            bytes.erase(at, 1 + random() % 4);
-            break;
-          case 4:
-            bytes.insert(at, std::to_string(std::uint64_t{1} << random() % 64));
-            break;
-          default:
-            bytes.insert(at, bytes.substr(random() % bytes.size(), 1 + random() % 40));
-        }
-      }
-      feed(bytes);
-    }
+    for (int round = 0; round < 4000; ++round) feed(mutator.mutate(seed));
 }
 
 }  // namespace
