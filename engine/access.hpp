@@ -25,6 +25,10 @@ struct Access {
   const ChunkSet* chunks = nullptr;   // if set: these chunks instead of the interval; lives as long as the call
 };
 
+inline bool writes(Access::Kind kind) {
+  return kind == Access::write || kind == Access::overwrite;
+}
+
 inline constexpr std::uint64_t all = ~std::uint64_t{0};
 
 namespace detail {

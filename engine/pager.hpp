@@ -6,8 +6,8 @@
 // until pins go. In-flight safety: a pin lasts until the GPU has passed the lease's end (engine/stream_uses.hpp), and
 // `leave` below is the only function that unmaps a chunk of a range; it takes chunks that nobody pins.
 //
-// pager.cpp: the calls of other threads and the loop. pager_serve.cpp: a demand, from pins to copies.
-// pager_evict.cpp: victims, write-back, leaving.
+// pager.cpp: ranges, hints and budgets. pager_leases.cpp: leases, on other threads. pager_loop.cpp: the pager's own thread.
+// pager_serve.cpp: a demand, from pins to copies. pager_fill.cpp: the contents. pager_evict.cpp: victims, write-back, leaving.
 #pragma once
 
 #include <tbb/info.h>
@@ -33,6 +33,7 @@
 #include "engine/copy_queue.hpp"
 #include "engine/frame_pool.hpp"
 #include "engine/mapper.hpp"
+#include "engine/need.hpp"
 #include "engine/schedule.hpp"
 #include "engine/shadows.hpp"
 #include "engine/stats.hpp"
@@ -42,13 +43,6 @@
 #include "policies/policy.hpp"
 
 namespace holdall {
-
-// Chunks of one range that are needed in one way.
-struct Need {
-  RangeState* range = nullptr;
-  ChunkRun run;
-  Access::Kind kind = Access::read;
-};
 
 // A demand on its way through the pager.
 struct Pending {
@@ -204,34 +198,6 @@ class Pager {
     std::size_t next = 0;
   };
 
-  // pager.cpp
-  void run();
-  bool work();
-  template <class F>
-  void post(F f);
-  void call(std::function<bool()> step);
-  void drain();
-  void note_hits(const Need& need, std::uint64_t lease, std::int64_t time);
-  void trace(const RangeState& range, std::uint64_t chunk, int device, std::uint8_t kind,
-             std::uint8_t outcome, std::uint64_t lease, std::int64_t time,
-             std::uint64_t next_use = Request::never);
-  void tell_back(const RangeState& range, std::uint64_t chunk, int device, bool dirty);
-  void tell_next_use(Key chunk, std::uint64_t next_use);
-  void show_shadows(Device& device, Key chunk, const Request& request);
-  bool endless(const ThreadLeases* owner, std::uint64_t failed_at);
-  bool widen(Pending& pending);
-  [[noreturn]] void throw_too_large(const Pending& pending);
-  Bytes within_reach(int device) const;
-  void fail_endless(Pending& pending);
-  void order(StreamUse& use, std::span<const std::uint64_t> behind);
-  // Whether kernels of device `reader` may be granted frames of device `owner`.
-  bool reaches(int reader, int owner) const {
-    return readers_[static_cast<std::size_t>(reader)].reached[static_cast<std::size_t>(owner)];
-  }
-  bool drop_step(RangeState& range);
-  bool flush_step(RangeState& range);
-  void end_recording();
-  void release_range(RangeState& range);
   Device& device_at(int device) const { return *devices_[static_cast<std::size_t>(device)]; }
   static Key key(const RangeState& range, std::uint64_t chunk) {
     return Key{static_cast<std::uint64_t>(range.id) << 40 | chunk};
@@ -240,6 +206,45 @@ class Pager {
     const auto value = static_cast<std::uint64_t>(key);
     return {ranges_[value >> 40].get(), value & ((std::uint64_t{1} << 40) - 1)};
   }
+  // Whether kernels of device `reader` may be granted frames of device `owner`.
+  bool reaches(int reader, int owner) const {
+    return readers_[static_cast<std::size_t>(reader)].reached[static_cast<std::size_t>(owner)];
+  }
+
+  // pager.cpp
+  void tell_next_use(Key chunk, std::uint64_t next_use);
+  bool drop_step(RangeState& range);
+  bool flush_step(RangeState& range);
+  void end_recording();
+  void release_range(RangeState& range);
+
+  // pager_leases.cpp
+  void order(StreamUse& use, std::span<const std::uint64_t> behind);
+
+  // pager_loop.cpp
+  template <class F>
+  void post(F f) {
+    {
+      const std::scoped_lock hold(lock_);
+      f();
+      posted_ = true;
+    }
+    wake_.notify_one();
+  }
+  void call(std::function<bool()> step);
+  void run();
+  bool work();
+  void drain();
+  void note_hits(const Need& need, std::uint64_t lease, std::int64_t time);
+  void trace(const RangeState& range, std::uint64_t chunk, int device, std::uint8_t kind,
+             std::uint8_t outcome, std::uint64_t lease, std::int64_t time,
+             std::uint64_t next_use = Request::never);
+  void show_shadows(Device& device, Key chunk, const Request& request);
+  bool endless(const ThreadLeases* owner, std::uint64_t failed_at);
+  bool widen(Pending& pending);
+  [[noreturn]] void throw_too_large(const Pending& pending);
+  Bytes within_reach(int device) const;
+  void fail_endless(Pending& pending);
 
   // pager_serve.cpp
   bool serve(Pending& pending);
@@ -255,17 +260,20 @@ class Pager {
   vmm::Status take_by_force(Incoming& in);
   void bring_slice(std::span<Incoming> incoming, std::span<Victim> victims);
   vmm::Status grant_access(std::span<Incoming> mapped, bool no_more);
-  void fill(std::span<Incoming> incoming);
-  Staging& staging(Bytes chunk_bytes);
-  static std::byte* next_slot(Staging& ring);
-  static void slot_busy(Staging& ring, const std::byte* slot, CopyQueue& queue, std::uint64_t ticket);
   bool unmap_incoming(Incoming& in);
   void back_to_host(const Incoming& in);
   void undo(std::span<Incoming> incoming, std::size_t mapped, std::span<Victim> victims,
             bool restore_victims);
   void settle(const Incoming& in, std::uint64_t pins, std::uint64_t lease, bool prefetched);
 
+  // pager_fill.cpp
+  void fill(std::span<Incoming> incoming);
+  Staging& staging(Bytes chunk_bytes);
+  static std::byte* next_slot(Staging& ring);
+  static void slot_busy(Staging& ring, const std::byte* slot, CopyQueue& queue, std::uint64_t ticket);
+
   // pager_evict.cpp
+  void tell_back(const RangeState& range, std::uint64_t chunk, int device, bool dirty);
   void add_resident(RangeState& range, std::uint64_t chunk, int device);
   void remove_resident(RangeState& range, std::uint64_t chunk, int device);
   std::optional<Victim> choose_victim(int device);

@@ -229,9 +229,8 @@ void Pager::leave(std::span<Victim> victims) {
   // 1. copies that still touch them: write-backs, and a copy in that nobody waited for
   vmm::Status status = vmm::Status::ok;
   for (Victim& victim : victims) {
-    if (victim.to_peer >= 0) continue;
-    Chunk& chunk = victim.range->table[victim.chunk];
     if (victim.to_peer >= 0) continue;  // resident there, and perhaps pinned already
+    Chunk& chunk = victim.range->table[victim.chunk];
     assert(ChunkWord::of(chunk).state() == Chunk::leaving && ChunkWord::of(chunk).pins() == 0);
     Device& d = device_at(victim.device);
     if (status == vmm::Status::ok) status = d.in.wait(chunk.ready);
