@@ -53,7 +53,8 @@ struct Pending {
   std::vector<std::uint64_t> behind;  // [device]: copies that the stream must wait for
   std::vector<PinnedRun> unfilled;    // brought in to be overwritten, without their contents
   std::uint64_t failed_at = ~std::uint64_t{0};  // StreamUses::unpins before it last found no room
-  bool widened = false;  // shrunk budgets were tried at their full width for it
+  bool everywhere = false;  // whether that was sought on all devices
+  bool widened = false;     // shrunk budgets were tried at their full width for it
   std::exception_ptr error;
   std::int64_t posted = 0;            // ns
   std::atomic<bool> waited{false};    // its thread does nothing else
@@ -72,6 +73,8 @@ enum class Advice {
 
 class Pager {
  public:
+  static constexpr std::size_t slice = 8;  // chunks that are mapped before their copies start
+
   Pager(std::unique_ptr<vmm::Driver> driver, const Config& config);
   ~Pager();
 
@@ -220,6 +223,7 @@ class Pager {
 
   // pager_leases.cpp
   void order(StreamUse& use, std::span<const std::uint64_t> behind);
+  void log_hits(std::span<const Need> needs, std::uint64_t lease, std::int64_t time);
 
   // pager_loop.cpp
   template <class F>
@@ -240,6 +244,8 @@ class Pager {
              std::uint8_t outcome, std::uint64_t lease, std::int64_t time,
              std::uint64_t next_use = Request::never);
   void show_shadows(Device& device, Key chunk, const Request& request);
+  void take_turns();
+  bool stays_off(const Pending& pending, int device) const;
   bool endless(const ThreadLeases* owner, std::uint64_t failed_at);
   bool widen(Pending& pending);
   [[noreturn]] void throw_too_large(const Pending& pending);
@@ -255,8 +261,8 @@ class Pager {
   void read_ahead(std::span<const Incoming> incoming, int device);
   bool serve_prefetch();
   void bring_ahead(std::span<const Resident> chunks, int device);
-  bool bring_in(std::vector<Incoming>& incoming, int device);
-  bool take_places(std::vector<Incoming>& incoming, int device, std::vector<Victim>& victims);
+  bool bring_in(std::vector<Incoming>& incoming, int device, bool everywhere);
+  bool take_places(std::vector<Incoming>& incoming, int device, bool everywhere, std::vector<Victim>& victims);
   vmm::Status take_by_force(Incoming& in);
   void bring_slice(std::span<Incoming> incoming, std::span<Victim> victims);
   vmm::Status grant_access(std::span<Incoming> mapped, bool no_more);
@@ -295,7 +301,6 @@ class Pager {
   void clean_ahead(Device& device);
   void shrink(Device& device);
 
-  static constexpr std::size_t slice = 8;        // chunks that are mapped before their copies start
   static constexpr std::size_t clean_ahead_of = 32;
   static constexpr std::int64_t spin_ns = 50'000;  // before sleeping, where there are cores to spare
 
@@ -321,6 +326,7 @@ class Pager {
   std::map<Bytes, Staging> staging_;
   Schedule schedule_;
   bool writes_seen_ = false;
+  int last_served_ = 0;       // a device
   bool over_budget_ = false;  // more frames than the budget, all pinned
 
   // Shared with callers: first what every hit reads and few write, in a cache line of its own.

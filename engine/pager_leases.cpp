@@ -74,12 +74,7 @@ LeaseRecord* Pager::acquire(Stream stream, std::span<const Access> accesses) {
       const std::uint64_t number = next_lease_.load(std::memory_order_relaxed);
       LeaseRecord* const record = use.open(self, trace_ ? next_lease_++ : number, needs);
       self.pinning.store(false, std::memory_order_release);
-      const std::int64_t now = now_ns();
-      bool log_is_long = false;
-      for (const Need& need : needs)
-        log_is_long |= log_.append({need.range, need.run, need.kind, record->number, now});
-      if (log_is_long && !log_is_long_.load(std::memory_order_relaxed) && !log_is_long_.exchange(true))
-        post([] {});
+      log_hits(needs, record->number, now_ns());
       try {
         order(use, behind);
       } catch (...) {
@@ -95,6 +90,14 @@ LeaseRecord* Pager::acquire(Stream stream, std::span<const Access> accesses) {
     self.pinning.store(false, std::memory_order_release);
   }
   return finish(*begin(use, needs));
+}
+
+void Pager::log_hits(std::span<const Need> needs, std::uint64_t lease, std::int64_t time) {
+  bool log_is_long = false;
+  for (const Need& need : needs)
+    log_is_long |= log_.append({need.range, need.run, need.kind, lease, time});
+  if (log_is_long && !log_is_long_.load(std::memory_order_relaxed) && !log_is_long_.exchange(true))
+    post([] {});
 }
 
 std::shared_ptr<Pending> Pager::begin(StreamUse& use, std::vector<Need> needs) {
@@ -194,10 +197,9 @@ std::vector<Pager::PinnedPart> Pager::pin_resident(StreamUse& use, std::vector<N
   const std::int64_t now = now_ns();
   for (PinnedPart& part : parts) {
     part.record = use.open(self, next_lease_++, part.needs);
-    for (const Need& need : part.needs)
-      log_.append({need.range, need.run, need.kind, part.record->number, now});
   }
   self.pinning.store(false, std::memory_order_release);
+  for (const PinnedPart& part : parts) log_hits(part.needs, part.record->number, now);
   needs = std::move(missing);
   try {
     order(use, behind);

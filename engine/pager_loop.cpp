@@ -84,23 +84,29 @@ bool Pager::work() {
     task_done_.notify_all();
   }
   asked_.swap(unfinished);
-  // 2. demands, first come first served, but for those who hold leases: others may wait for them
+  // 2. demands, first come first served, but for those who hold leases, since others may wait for
+  // them, and for those who are in nobody's way
   if (!parked_.empty()) {
     if (log_is_long_.exchange(false)) drain();
+    if (devices() > 1) take_turns();
     std::deque<std::shared_ptr<Pending>> still;
     for (auto& pending : parked_) {
-      const bool may =
-          still.empty() ||
-          (pending->owner->live.load() > 0 &&
-           std::ranges::none_of(still, [&](const auto& p) { return p->owner == pending->owner; }));
-      if (pending->done == Pending::cancelled || (may && serve(*pending)))
+      const bool may = std::ranges::all_of(still, [&](const auto& first) {
+        return first->owner != pending->owner &&
+               (pending->owner->live.load() > 0 || stays_off(*pending, first->use->device()));
+      });
+      // What has been asked for meanwhile, for another device perhaps, has its turn too.
+      const bool others_first = progress && devices() > 1 && posted_;
+      if (!others_first && (pending->done == Pending::cancelled || (may && serve(*pending)))) {
+        last_served_ = pending->use->device();
         progress = true;
-      else
+      } else {
         still.push_back(std::move(pending));
+      }
     }
     parked_.swap(still);
     for (auto& pending : parked_)
-      if (pending->waited && endless(pending->owner, pending->failed_at)) {
+      if (pending->waited && pending->everywhere && endless(pending->owner, pending->failed_at)) {
         if (!widen(*pending)) fail_endless(*pending);
         progress = true;
         break;  // the others may go on now
@@ -194,6 +200,30 @@ bool Pager::endless(const ThreadLeases* owner, std::uint64_t failed_at) {
   });
   bool waiting = false;
   return !somebody && !uses_.retire(true, waiting) && !waiting && uses_.unpins() == failed_at;
+}
+
+// Demands in turns by device, those of one device in their order, and that last served at the end of each turn. Calls on a
+// device often wait until its copies have ended; another's link would wait with it.
+void Pager::take_turns() {
+  std::vector<int> turns(devices_.size(), 0);
+  std::vector<std::pair<int, std::shared_ptr<Pending>>> order;
+  for (auto& pending : parked_) {
+    const int device = pending->use->device();
+    const int turn = turns[static_cast<std::size_t>(device)]++;
+    const int place = (device - last_served_ - 1 + devices()) % devices();
+    order.emplace_back(turn * devices() + place, std::move(pending));
+  }
+  std::ranges::stable_sort(order, {}, [](const auto& o) { return o.first; });
+  std::ranges::transform(order, parked_.begin(), [](auto& o) { return std::move(o.second); });
+}
+
+// Whether it takes nothing from `device`, neither frames nor chunks.
+bool Pager::stays_off(const Pending& pending, int device) const {
+  return pending.use->device() != device && std::ranges::none_of(pending.needs, [&](const Need& need) {
+    const auto* const notes = need.range->notes + need.run.first;
+    return std::any_of(notes, notes + need.run.count,
+                       [&](const ChunkNotes& note) { return note.home == device + 1; });
+  });
 }
 
 // Where a driver without memory shrank budgets: back to what was asked for, since it may have some

@@ -39,6 +39,9 @@ bool Pager::serve(Pending& pending) {
     for (const Need& need : pending.needs)
       if (need.kind != Access::in_place) needed += need.run.count * need.range->chunk_bytes;
     if (needed > within_reach(device) && !widen(pending)) throw_too_large(pending);
+    // Other devices' chunks leave only for what waiting would not help: their own work wants them.
+    pending.everywhere = devices() == 1 || needed > device_at(device).pool.budget() ||
+                         (pending.waited && !uses_.in_flight(device));
     if (!leave_out_of_reach(pending.needs, device)) return false;
     share(pending.needs, device);
     const Reader& reader = readers_[static_cast<std::size_t>(device)];
@@ -93,7 +96,7 @@ bool Pager::serve(Pending& pending) {
       }
     }
     // 2. bring the missing ones in
-    if (!incoming.empty() && !bring_in(incoming, device)) {
+    if (!incoming.empty() && !bring_in(incoming, device, pending.everywhere)) {
       let_go();
       return false;
     }
@@ -262,7 +265,7 @@ void Pager::bring_ahead(std::span<const Resident> chunks, int device) {
   }
   bool brought = false;
   try {
-    brought = incoming.empty() || bring_in(incoming, device);
+    brought = incoming.empty() || bring_in(incoming, device, false);
   } catch (const std::exception&) {
     // Whoever needs them hears of it.
   }
@@ -275,9 +278,9 @@ void Pager::bring_ahead(std::span<const Resident> chunks, int device) {
 
 // Finds frames for all of `incoming`, maps them and starts their copies; nothing is published yet. False: there are not
 // enough victims now, and nothing has changed. On a throw nothing is left half done.
-bool Pager::bring_in(std::vector<Incoming>& incoming, int device) {
+bool Pager::bring_in(std::vector<Incoming>& incoming, int device, bool everywhere) {
   std::vector<Victim> victims;
-  if (!take_places(incoming, device, victims)) return false;
+  if (!take_places(incoming, device, everywhere, victims)) return false;
   std::size_t left = 0;     // victims that have left
   std::size_t brought = 0;  // incoming that are mapped and on their way
   // Earlier slices leave again, and their victims come back; with `keep` they stay, unless they were never filled.
@@ -318,8 +321,9 @@ bool Pager::bring_in(std::vector<Incoming>& incoming, int device) {
   return true;
 }
 
-// Chooses who leaves for whom, marked as leaving; false: too few can, and none is marked any more.
-bool Pager::take_places(std::vector<Incoming>& incoming, int device, std::vector<Victim>& victims) {
+// Chooses who leaves for whom, marked as leaving; false: too few can, and none is marked any more. `everywhere`: other
+// devices' chunks may leave too, where no more of the device's own can.
+bool Pager::take_places(std::vector<Incoming>& incoming, int device, bool everywhere, std::vector<Victim>& victims) {
   std::vector<std::int64_t> taken(devices_.size(), 0);  // bytes; less those that leave
   bool retired = false;
   const auto fits = [&](int d, Bytes bytes) {
@@ -356,7 +360,7 @@ bool Pager::take_places(std::vector<Incoming>& incoming, int device, std::vector
     (void)device_at(device).policy->admit(
         key(*in.range, in.chunk), {bytes, writes(in.kind), in.ahead, Request::never});
     if (!fits(device, bytes) && !make_room(device, bytes)) {
-      const auto peer = std::ranges::find_if(peers, [&](int p) { return fits(p, bytes) || make_room(p, bytes); });
+      const auto peer = std::ranges::find_if(peers, [&](int p) { return fits(p, bytes) || (everywhere && make_room(p, bytes)); });
       if (peer == peers.end()) {
         // They are the first to go next time.
         for (auto victim = victims.rbegin(); victim != victims.rend(); ++victim) {

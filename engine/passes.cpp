@@ -27,6 +27,25 @@ std::vector<Need> by_range(std::vector<Need> needs) {
   return runs;
 }
 
+// Cut into parts of at most `most` chunks.
+std::vector<std::vector<Need>> parts_of(std::span<const Need> needs, std::uint64_t most) {
+  std::vector<std::vector<Need>> parts;
+  std::uint64_t room = 0;
+  for (Need need : needs)
+    while (need.run.count > 0) {
+      if (room == 0) {
+        parts.emplace_back();
+        room = most;
+      }
+      const std::uint64_t count = std::min(need.run.count, room);
+      parts.back().push_back({need.range, {need.run.first, count}, need.kind});
+      need.run.first += count;
+      need.run.count -= count;
+      room -= count;
+    }
+  return parts;
+}
+
 }  // namespace
 
 Passes::Passes(Pager& pager, Stream stream, std::vector<Need> needs, std::size_t together)
@@ -115,8 +134,7 @@ Passes& Passes::operator=(Passes&& other) noexcept {
 }
 
 Passes::~Passes() {
-  for (Ahead& ahead : ahead_)
-    if (ahead.pending) pager_->cancel(*ahead.pending);
+  for (Ahead& ahead : ahead_) cancel(ahead);
 }
 
 // The next of the missing chunks, some pass_bytes_, at least one (a group).
@@ -150,8 +168,30 @@ void Passes::look_ahead() {
   while (!missing_.empty() && ahead_.size() < passes_ahead) {
     Ahead& ahead = ahead_.emplace_back();
     ahead.needs = cut();
-    ahead.pending = pager_->begin(*use_, together_ == 1 ? ahead.needs : by_range(ahead.needs));
+    for (std::vector<Need>& part :
+         parts_of(together_ == 1 ? ahead.needs : by_range(ahead.needs), Pager::slice))
+      ahead.pending.push_back(pager_->begin(*use_, std::move(part)));
   }
+}
+
+bool Passes::arrived(const Ahead& ahead) const {
+  return std::ranges::all_of(ahead.pending, [&](const auto& part) { return pager_->arrived(*part); });
+}
+
+// Leases all of it, or nothing.
+void Passes::take(Ahead& ahead) {
+  try {
+    for (; !ahead.pending.empty(); ahead.pending.pop_front())
+      leases_.emplace_back(*pager_, pager_->finish(*ahead.pending.front()));
+  } catch (...) {
+    cancel(ahead);
+    leases_.clear();
+    throw;
+  }
+}
+
+void Passes::cancel(Ahead& ahead) {
+  for (; !ahead.pending.empty(); ahead.pending.pop_back()) pager_->cancel(*ahead.pending.back());
 }
 
 // The pass did not fit beside other leases: all that was asked for ahead is put back, to be cut
@@ -159,7 +199,7 @@ void Passes::look_ahead() {
 void Passes::step_back(Ahead failed) {
   ahead_.push_front(std::move(failed));
   while (!ahead_.empty()) {
-    if (ahead_.back().pending) pager_->cancel(*ahead_.back().pending);
+    cancel(ahead_.back());
     missing_.insert(missing_.begin(), ahead_.back().needs.begin(), ahead_.back().needs.end());
     ahead_.pop_back();
   }
@@ -172,7 +212,7 @@ bool Passes::next() {
   // What has been brought in goes first, so that its frames are soon free for more and the link
   // never waits; resident chunks fill the time until then.
   was_resident_ =
-      !resident_.empty() && !(!ahead_.empty() && pager_->arrived(*ahead_.front().pending));
+      !resident_.empty() && !(!ahead_.empty() && arrived(ahead_.front()));
   if (was_resident_) {
     // All at once where nothing is missing; otherwise a part at a time, so that each gives its
     // frames up when it is done.
@@ -192,7 +232,7 @@ bool Passes::next() {
     ahead_.pop_front();
     const bool smallest = ahead.needs.size() == together_ && ahead.needs[0].run.count == 1;
     try {
-      leases_.emplace_back(*pager_, pager_->finish(*ahead.pending));
+      take(ahead);
     } catch (const WouldDeadlock&) {
       if (smallest) throw;
       step_back(std::move(ahead));

@@ -42,7 +42,7 @@ class Passes {
  private:
   struct Ahead {
     std::vector<Need> needs;
-    std::shared_ptr<Pending> pending;
+    std::deque<std::shared_ptr<Pending>> pending;  // parts of it, so that devices can take turns
   };
   struct Pinned {
     std::vector<Need> needs;
@@ -50,6 +50,9 @@ class Passes {
   };
   void pin_groups(const std::vector<Need>& needs);
   void look_ahead();
+  bool arrived(const Ahead& ahead) const;
+  void take(Ahead& ahead);
+  void cancel(Ahead& ahead);
   void step_back(Ahead failed);
   std::vector<Need> cut();
 

@@ -1,5 +1,7 @@
 #include "engine/stream_uses.hpp"
 
+#include <algorithm>
+
 #include "engine/error.hpp"
 
 namespace holdall {
@@ -127,6 +129,11 @@ bool StreamUse::retire(bool fence_open, bool& waiting) {
   return any;
 }
 
+bool StreamUse::in_flight() {
+  const std::scoped_lock hold(lock_);
+  return !fenced_.empty() || !released_.empty();
+}
+
 void StreamUse::finish() {
   const std::scoped_lock hold(lock_);
   if (fenced_.empty() && released_.empty()) return;
@@ -198,6 +205,12 @@ bool StreamUses::retire(bool fence, bool& waiting) {
   bool any = false;
   for (auto& [handle, use] : uses_) any |= use->retire(fence, waiting);
   return any;
+}
+
+bool StreamUses::in_flight(int device) {
+  const std::shared_lock hold(lock_);
+  return std::ranges::any_of(
+      uses_, [&](const auto& use) { return use.second->device() == device && use.second->in_flight(); });
 }
 
 void StreamUses::finish() {

@@ -65,6 +65,8 @@ class alignas(64) StreamUse {
   // Drops the pins of released leases that the stream has passed; `fence` those that have no event yet.
   // Answers whether any went, and through `waiting` whether released ones remain.
   bool retire(bool fence, bool& waiting);
+  // Whether released leases still hold pins.
+  bool in_flight();
   // Its lease is nobody's in particular from now on.
   void hand_over(LeaseRecord* record);
   // Calls f(record) for each lease not released.
@@ -116,6 +118,8 @@ class StreamUses {
   Stream create(int device);
 
   bool retire(bool fence, bool& waiting);
+  // Whether released leases on the streams of `device` still hold pins.
+  bool in_flight(int device);
   void finish();
   // Grows whenever pins have gone. What failed for want of them may go well once it has grown.
   std::uint64_t unpins() const { return unpins_; }

@@ -137,6 +137,42 @@ TEST_P(Pool, AChunkStaysUntilBothDevicesAreDoneWithIt) {
   for (std::uint64_t i = 0; i < words_a_chunk; ++i) ASSERT_EQ(words.data()[i], word(i, 7));
 }
 
+TEST_P(Pool, WhatADeviceWaitsForNeitherTakesFromTheOtherNorHoldsItUp) {
+  Engine engine(config(2));
+  const Words mine = range(engine, 3, "of the first");
+  const Words others = range(engine, 2, "of the other");
+  const Stream streams[2] = {engine.stream(0), engine.stream(1)};
+  std::atomic<bool> open{false};
+  {
+    const auto busy = engine.acquire(streams[0], {reading(mine, 0, 2)});
+    vmm::check(engine.driver().host_call(streams[0],
+                                         [&] {
+                                           while (!open) std::this_thread::yield();
+                                         }),
+               "gate");
+  }
+  EXPECT_NO_THROW((void)engine.acquire(streams[1], {reading(others, 0, 2)}));
+  const std::uint64_t faults = engine.stats().faults;
+  std::atomic<bool> got{false};
+  std::jthread waiter([&] {
+    EXPECT_NO_THROW((void)engine.acquire(streams[0], {reading(mine, 2)}));
+    got = true;
+  });
+  // The other device goes on meanwhile, whether its chunks are there or not.
+  for (int i = 0; i < 1000; ++i) EXPECT_NO_THROW((void)engine.acquire(streams[1], {reading(others, 0, 2)}));
+  EXPECT_EQ(engine.stats().faults, faults) << "its chunks have stayed";
+  EXPECT_FALSE(got);
+  engine.set_memory(1, chunk);
+  for (std::uint64_t c = 0; c < 8; ++c)
+    EXPECT_NO_THROW((void)engine.acquire(streams[1], {reading(others, c % 2)}));
+  EXPECT_GE(engine.stats().faults, faults + 7) << "each takes the place of the one before";
+  EXPECT_FALSE(got);
+  open = true;
+  waiter.join();
+  EXPECT_EQ(engine.stats().devices[0].resident, 2 * chunk);
+  EXPECT_EQ(engine.stats().devices[1].resident, chunk);
+}
+
 TEST_P(Pool, ADeviceWithoutABudgetUsesTheOthers) {
   Engine engine(config(6));
   engine.set_memory(0, 0);
