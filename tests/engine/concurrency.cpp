@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/access_log.hpp"
 #include "engine/engine.hpp"
 #include "engine/vmm/host.hpp"
 
@@ -167,6 +168,36 @@ TEST_F(Threads, HandLeasesToEachOther) {
   releaser.join();
   engine.synchronize(stream);
   EXPECT_EQ(wrong_, 0);
+}
+
+// The pager, which drains, is far slower than those who append, and sleeps at first.
+TEST(AccessLog, KeepsTheOrderOfTimesAndDoesNotGrowWithoutBound) {
+  constexpr int threads = 4, entries_each = 200'000;
+  AccessLog log;
+  std::atomic<std::int64_t> clock{0};
+  std::atomic<int> running{threads};
+  std::vector<std::jthread> appending;
+  for (int t = 0; t < threads; ++t)
+    appending.emplace_back([&] {
+      for (int i = 0; i < entries_each; ++i) (void)log.append({.time = clock++});
+      --running;
+    });
+  std::size_t seen = 0, most = 0;
+  const auto drain = [&] {
+    std::size_t drained = 0;
+    std::int64_t last = -1;
+    log.drain([&](const AccessLogEntry& entry) {
+      EXPECT_GT(entry.time, last);
+      last = entry.time;
+      ++drained;
+    });
+    seen += drained;
+    most = std::max(most, drained);
+  };
+  while (running > 0) drain();
+  drain();
+  EXPECT_EQ(seen, std::size_t{threads} * entries_each);
+  EXPECT_LE(most, std::size_t{threads} * AccessLog::full_shard);
 }
 
 }  // namespace
