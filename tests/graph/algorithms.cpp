@@ -17,6 +17,7 @@
 #include "apps/graph/write.hpp"
 #include "policies/registry.hpp"
 #include "tests/graph/shapes.hpp"
+#include "tests/graph/test_driver.hpp"
 
 namespace holdall::graph {
 namespace {
@@ -105,7 +106,7 @@ class Known {
   Config config(const Paging& paging, Bytes memory) const {
     return {.memory = memory,
             .policy = paging.policy,
-            .driver = "host",
+            .driver = test_driver(),
             .devices = paging.devices,
             .chunk = paging.chunk};
   }
@@ -153,7 +154,11 @@ const Known& big_directed() {
   return known;
 }
 
-class Algorithms : public testing::TestWithParam<Paging> {};
+class Algorithms : public testing::TestWithParam<Paging> {
+  void SetUp() override {
+    if (!test_driver_has(GetParam().devices)) GTEST_SKIP() << "needs " << GetParam().devices << " GPUs";
+  }
+};
 
 TEST_P(Algorithms, equal_the_reference_undirected) { big_undirected().expect_answers(GetParam()); }
 TEST_P(Algorithms, equal_the_reference_directed) { big_directed().expect_answers(GetParam()); }
@@ -272,7 +277,7 @@ class Ways : public testing::Test {
  protected:
   // Traffic of a second search, with room for about half of the edges.
   Traffic warm_traffic(double paged_from, BfsResult* result = nullptr) {
-    Engine engine({.memory = 36 * MiB, .driver = "host", .chunk = 2 * MiB});
+    Engine engine({.memory = 36 * MiB, .driver = test_driver(), .chunk = 2 * MiB});
     const PagedGraph graph(engine, big_undirected().csr(), {});
     Bfs bfs(graph);
     const BfsOptions options{.direction = Direction::top_down,
@@ -307,7 +312,7 @@ TEST(Sources, have_edges_and_are_the_same_each_time) {
   Edges edges;
   for (Vertex v = 0; v < 10; ++v) edges.push_back({v * 50, v * 50 + 1});
   const Csr csr = directed(1000, edges);
-  Engine engine({.memory = 64 * MiB, .driver = "host", .chunk = 2 * MiB});
+  Engine engine({.memory = 64 * MiB, .driver = test_driver(), .chunk = 2 * MiB});
   const PagedGraph graph(engine, csr, {});
   const std::vector<Vertex> sources = pick_sources(graph, 8);
   EXPECT_EQ(sources.size(), 8);
@@ -319,14 +324,14 @@ TEST(Sources, have_edges_and_are_the_same_each_time) {
 // ---- what is refused
 
 TEST(Refusals, of_directed_graphs_where_undirected_ones_are_needed) {
-  Engine engine({.memory = 64 * MiB, .driver = "host", .chunk = 2 * MiB});
+  Engine engine({.memory = 64 * MiB, .driver = test_driver(), .chunk = 2 * MiB});
   const PagedGraph graph(engine, directed(3, {{0, 1}}), {});
   expect_says(complaint([&] { Kcore{graph}; }), "--symmetrize");
   expect_says(complaint([&] { Triangles{graph}; }), "--symmetrize");
 }
 
 TEST(Refusals, of_paths_without_weights) {
-  Engine engine({.memory = 64 * MiB, .driver = "host", .chunk = 2 * MiB});
+  Engine engine({.memory = 64 * MiB, .driver = test_driver(), .chunk = 2 * MiB});
   const Csr csr = directed(3, {{0, 1}});
   expect_says(complaint([&] { PagedGraph(engine, csr, {.weights = true}); }), "no weights");
   const PagedGraph graph(engine, csr, {});
@@ -337,7 +342,7 @@ TEST(Refusals, of_distances_past_32_bits) {
   Csr csr = directed(4, {{0, 1}, {1, 2}, {2, 3}});
   add_weights(csr);
   std::ranges::fill(csr.out.weights, 0x7fff'ffff);
-  Engine engine({.memory = 64 * MiB, .driver = "host", .chunk = 2 * MiB});
+  Engine engine({.memory = 64 * MiB, .driver = test_driver(), .chunk = 2 * MiB});
   const PagedGraph graph(engine, csr, {.weights = true});
   Sssp sssp(graph);
   expect_says(complaint([&] { (void)sssp.run(0); }), "is longer than");
@@ -388,7 +393,7 @@ TEST(Weights, that_are_negative_are_an_error_wherever_they_are_read) {
   const std::string byte = "byte " + std::to_string(open.out.weights.offset + 4);
   expect_says(complaint([&] { (void)load_graph(file.path()); }), byte);
   expect_says(complaint([&] { check_contents(open); }), byte);
-  Engine engine({.memory = 64 * MiB, .driver = "host", .chunk = 2 * MiB});
+  Engine engine({.memory = 64 * MiB, .driver = test_driver(), .chunk = 2 * MiB});
   const PagedGraph graph(engine, open, {.weights = true});
   std::string said;
   try {

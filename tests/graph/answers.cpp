@@ -8,6 +8,7 @@
 #include "apps/graph/write.hpp"
 #include "policies/registry.hpp"
 #include "tests/graph/shapes.hpp"
+#include "tests/graph/test_driver.hpp"
 
 namespace holdall::graph {
 namespace {
@@ -49,7 +50,7 @@ class Known {
   Bytes smallest(Bytes chunk) const {
     const auto [at, is_new] = smallest_.try_emplace({std::is_same_v<Algorithm, Bfs>, chunk});
     if (is_new) {
-      Engine engine({.memory = 512 * MiB, .driver = "host", .chunk = chunk});
+      Engine engine({.memory = 512 * MiB, .driver = test_driver(), .chunk = chunk});
       const PagedGraph graph = page(engine, Place::hold);
       const Algorithm algorithm(graph);
       at->second = engine.leased() + chunk;
@@ -81,7 +82,7 @@ class Known {
     const auto config = [&](Bytes memory) {
       return Config{.memory = memory,
                     .policy = paging.policy,
-                    .driver = "host",
+                    .driver = test_driver(),
                     .devices = paging.devices,
                     .chunk = paging.chunk};
     };
@@ -128,7 +129,11 @@ TEST(Answers, come_from_graphs_of_several_chunks) {
     EXPECT_GT(known->csr().edges() * sizeof(Vertex), 8 * MiB);
 }
 
-class Answers : public testing::TestWithParam<Paging> {};
+class Answers : public testing::TestWithParam<Paging> {
+  void SetUp() override {
+    if (!test_driver_has(GetParam().devices)) GTEST_SKIP() << "needs " << GetParam().devices << " GPUs";
+  }
+};
 
 TEST_P(Answers, equal_the_reference_undirected) { big_undirected().expect_answers(GetParam()); }
 TEST_P(Answers, equal_the_reference_directed) { big_directed().expect_answers(GetParam()); }
