@@ -1,8 +1,6 @@
 // What the tests of paged graphs page with: HOLDALL_TEST_DRIVER, `cuda` or, without it, `host`.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <string>
 
@@ -19,15 +17,5 @@ inline std::string test_driver() {
 inline bool test_driver_has(int devices) {
   return test_driver() == "host" || vmm::make_cuda_driver()->devices() >= devices;
 }
-
-// Where there is no GPU, nothing is tested on one.
-class TestDriver : public testing::Environment {
-  void SetUp() override {
-    std::string why;
-    if (test_driver() == "cuda" && !vmm::cuda_available(&why)) GTEST_SKIP() << "no GPU: " << why;
-  }
-};
-inline const testing::Environment* const test_driver_environment =
-    testing::AddGlobalTestEnvironment(new TestDriver);
 
 }  // namespace holdall::graph
