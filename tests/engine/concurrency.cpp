@@ -179,7 +179,7 @@ TEST(AccessLog, KeepsTheOrderOfTimesAndDoesNotGrowWithoutBound) {
   std::vector<std::jthread> appending;
   for (int t = 0; t < threads; ++t)
     appending.emplace_back([&] {
-      for (int i = 0; i < entries_each; ++i) (void)log.append({.time = clock++});
+      for (int i = 0; i < entries_each; ++i) (void)log.append({nullptr, {}, Access::read, 0, clock++});
       --running;
     });
   std::size_t seen = 0, most = 0;

@@ -88,15 +88,15 @@ TEST_P(Pool, EachDeviceTouchesEveryChunkOfTheOther) {
 }
 
 TEST_P(Pool, WhatOneDeviceEvictsGoesToTheOtherFirst) {
-  Engine engine(config(6));
-  const Words r = range(engine, 11, "moves");
+  Engine engine(config(8));
+  const Words r = range(engine, 12, "moves");
   const Stream stream = engine.stream(0);
-  for (std::uint64_t c = 0; c < 11; ++c) put(engine, stream, r, c, 3);
+  for (std::uint64_t c = 0; c < 12; ++c) put(engine, stream, r, c, 3);
   const Stats stats = engine.stats();
-  EXPECT_GE(stats.devices[0].moved_to_peers, 4u) << "the newest may have come to the other at once";
-  EXPECT_EQ(stats.devices[1].resident, 5 * chunk);
-  EXPECT_EQ(stats.write_backs, 0u) << "there was room in the pool";
-  for (std::uint64_t c = 0; c < 11; ++c) EXPECT_EQ(wrong(engine, stream, r, c, 3), 0u) << c;
+  EXPECT_GE(stats.devices[0].moved_to_peers, 3u) << "the newest may have come to the other at once";
+  EXPECT_EQ(stats.devices[1].resident, 4 * chunk);
+  EXPECT_EQ(stats.write_backs, 0u) << "there was room in the pool, more than is kept free";
+  for (std::uint64_t c = 0; c < 12; ++c) EXPECT_EQ(wrong(engine, stream, r, c, 3), 0u) << c;
 }
 
 TEST_P(Pool, APoolSmallerThanTheRangeWritesBackAndLosesNothing) {
@@ -162,6 +162,7 @@ TEST_P(Pool, WhatADeviceWaitsForNeitherTakesFromTheOtherNorHoldsItUp) {
   for (int i = 0; i < 1000; ++i) EXPECT_NO_THROW((void)engine.acquire(streams[1], {reading(others, 0, 2)}));
   EXPECT_EQ(engine.stats().faults, faults) << "its chunks have stayed";
   EXPECT_FALSE(got);
+  engine.synchronize(streams[1]);  // so that one can leave at once
   engine.set_memory(1, chunk);
   for (std::uint64_t c = 0; c < 8; ++c)
     EXPECT_NO_THROW((void)engine.acquire(streams[1], {reading(others, c % 2)}));
