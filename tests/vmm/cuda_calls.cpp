@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/vmm/cuda_numa.hpp"
+#include "engine/vmm/cuda/numa.hpp"
 #include "engine/vmm/driver.hpp"
 #include "engine/vmm/error.hpp"
 #include "tests/vmm/cuda_fake.hpp"

@@ -1,5 +1,5 @@
 // What tests can make go wrong or slow in the host driver.
-#include "engine/vmm/host_injection.hpp"
+#include "engine/vmm/host/injection.hpp"
 
 #include <algorithm>
 #include <chrono>
