@@ -8,6 +8,13 @@ namespace {
 
 constexpr double sector = 32;  // bytes, what the link carries at the least
 
+// How many blocks of a GPU are to read in place where so much of the bytes is needed: each has some
+// 8 KiB under way, and all of them together should stay within 64 MiB, past which translating
+// addresses becomes slower than the link. More than 256 gain nothing.
+unsigned most_blocks(double density) {
+  return static_cast<unsigned>(std::clamp(density * (64 << 20) / (8 << 10), 64.0, 256.0));
+}
+
 }  // namespace
 
 LevelSchedule::LevelSchedule(VertexData& data, const PagedGraph& graph, bool weighted)
@@ -66,6 +73,35 @@ Passes LevelSchedule::passes_over(const PagedAdjacency& edges, const ChunkSet& c
                    : graph_.engine().passes(graph_.stream(), {read(edges.neighbours, chunks)});
 }
 
+double LevelSchedule::room() const {
+  double bytes = 0;
+  const Stats stats = graph_.engine().stats();
+  for (std::size_t i = 0; i < stats.devices.size(); ++i) {
+    // Where the graph is split, the other devices are the other parts'.
+    if (graph_.exchange().parts() > 1 && static_cast<int>(i) != graph_.device()) continue;
+    const DeviceStats& device = stats.devices[i];
+    if (device.resident < device.budget)
+      bytes += static_cast<double>(device.budget - device.resident);
+  }
+  return bytes;
+}
+
+// About what choose() would move, of what is missing.
+double LevelSchedule::to_move(Passes& passes, const PagedAdjacency& edges,
+                              const Needed& needed) const {
+  const auto chunk_bytes =
+      static_cast<double>(edges.neighbours.chunk_bytes() * (weighted_ ? 2 : 1));
+  double moved = 0;
+  passes.leave_out([&](const RangeState&, std::uint64_t chunk) {
+    const double bytes = needed(chunk);
+    const bool in_place =
+        edges.neighbours_in_place != nullptr && bytes < options_.paged_from * chunk_bytes;
+    moved += in_place ? bytes : chunk_bytes;
+    return false;
+  });
+  return moved;
+}
+
 // Takes out of `passes` what is to be read in place.
 void LevelSchedule::choose(Passes& passes, const PagedAdjacency& edges, const Needed& needed) {
   in_place_.clear();
@@ -75,15 +111,7 @@ void LevelSchedule::choose(Passes& passes, const PagedAdjacency& edges, const Ne
   // Where there are frames that nobody uses, a chunk is worth one once as much has been read of it
   // in place as paging it would have taken: that is twice the least at the worst, and pays from the
   // next level or run on.
-  double room = 0;
-  const Stats stats = graph_.engine().stats();
-  for (std::size_t i = 0; i < stats.devices.size(); ++i) {
-    // Where the graph is split, the other devices are the other parts'.
-    if (graph_.exchange().parts() > 1 && static_cast<int>(i) != graph_.device()) continue;
-    const DeviceStats& device = stats.devices[i];
-    if (device.resident < device.budget)
-      room += static_cast<double>(device.budget - device.resident);
-  }
+  double room = this->room();
   std::vector<double>& paid = paid_[graph_.directed() && &edges == &graph_.in()];
   passes.leave_out([&](const RangeState&, std::uint64_t chunk) {
     const double bytes = needed(chunk);
@@ -99,17 +127,27 @@ void LevelSchedule::choose(Passes& passes, const PagedAdjacency& edges, const Ne
   });
 }
 
-LevelWork LevelSchedule::work(const std::function<void(const EdgeWork&)>& step, double edges_each) {
+unsigned LevelSchedule::blocks_for(Bytes in_place, const PagedAdjacency& edges) const {
+  if (options_.blocks > 0) return options_.blocks;
+  const auto all = static_cast<double>(in_place_.size() * edges.neighbours.chunk_bytes());
+  return most_blocks(static_cast<double>(in_place) / all);
+}
+
+LevelWork LevelSchedule::work(const std::function<void(const EdgeWork&)>& step, double edges_each,
+                              Bytes most_moved) {
   LevelWork did;
   const std::uint64_t chunks = grid_.chunks();
   if (chunks == 0) return did;
   const PagedAdjacency& edges = *edges_;
   const double edge_bytes = weighted_ ? 8 : 4;
+  const auto edges_in_chunk = static_cast<double>(edges.neighbours.chunk_bytes() / sizeof(Vertex));
   const auto needed = [&](std::uint64_t c) {
     const auto items = static_cast<double>(seen_items_[c + 1] - seen_items_[c]);
-    // A list begins and ends within a sector.
-    return std::min(static_cast<double>(seen_edges_[c]), items * edges_each) * edge_bytes +
-           items * (sector - 4) * (weighted_ ? 2 : 1);
+    // A list begins and ends within a sector, which it shares with the next if that is read too.
+    const auto edges_here = static_cast<double>(seen_edges_[c]);
+    const double next = edges_each < edges_here ? 0 : edges_here / edges_in_chunk;
+    return std::min(edges_here, items * edges_each) * edge_bytes +
+           items * (sector - 4) * (1 - next) * (weighted_ ? 2 : 1);
   };
   EdgeWork work{
       {item_vertices_.size(), item_vertices_.data(), item_begins_.data(), item_scan_.data()},
@@ -141,7 +179,15 @@ LevelWork LevelSchedule::work(const std::function<void(const EdgeWork&)>& step, 
   const ChunkSet set(std::span<const std::uint64_t>(seen_bitmap_.data(), seen_bitmap_.size()),
                      chunks);
   Passes passes = passes_over(edges, set);
-  choose(passes, edges, needed);
+  if (most_moved < ~Bytes{0} && to_move(passes, edges, needed) > static_cast<double>(most_moved)) {
+    in_place_.clear();
+    passes.leave_out([&](const RangeState&, std::uint64_t chunk) {
+      did.edges_left += seen_edges_[chunk];
+      return true;
+    });
+  } else {
+    choose(passes, edges, needed);
+  }
   while (passes.next()) {
     for (const Need& part : passes.parts())
       if (part.range == &edges.neighbours.state()) add(part.run.first, part.run.count);
@@ -155,7 +201,7 @@ LevelWork LevelSchedule::work(const std::function<void(const EdgeWork&)>& step, 
     did.bytes_in_place += static_cast<Bytes>(needed(c));
   }
   did.edges_in_place = work.pass.edges;
-  work.pass.blocks = options_.blocks;
+  work.pass.blocks = blocks_for(did.bytes_in_place, edges);
   work.neighbours = edges.neighbours_in_place;
   work.weights = weighted_ ? edges.weights_in_place : nullptr;
   launch();
@@ -200,10 +246,35 @@ LevelWork LevelSchedule::sweep(const PagedAdjacency& edges, double share,
     did.bytes_in_place += static_cast<Bytes>(needed);
   }
   did.edges_in_place = work.pass.edges;
-  work.blocks = options_.blocks;
+  work.blocks = blocks_for(did.bytes_in_place, edges);
   work.neighbours = edges.neighbours_in_place;
   launch();
   return did;
+}
+
+std::uint64_t LevelSchedule::fill(const PagedAdjacency& edges, std::uint64_t chunks) {
+  if (edges.edges == 0) return 0;
+  ChunkSet all(edges.neighbours.chunks());
+  all.add(0, edges.neighbours.chunks());
+  Passes passes = passes_over(edges, all);
+  std::uint64_t missing = 0;
+  passes.leave_out([&](const RangeState&, std::uint64_t) {
+    ++missing;
+    return false;
+  });
+  const std::uint64_t resident = edges.neighbours.chunks() - missing;
+  const auto fits = static_cast<std::uint64_t>(
+      room() / static_cast<double>(edges.neighbours.chunk_bytes() * (weighted_ ? 2 : 1)));
+  const std::uint64_t more =
+      resident < chunks ? std::min({chunks - resident, missing, fits}) : std::uint64_t{0};
+  std::uint64_t seen = 0;
+  passes.leave_out([&](const RangeState&, std::uint64_t) {
+    ++seen;
+    return seen * more / missing == (seen - 1) * more / missing;
+  });
+  while (passes.next()) {
+  }
+  return resident + more;
 }
 
 }  // namespace holdall::graph

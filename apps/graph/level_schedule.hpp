@@ -34,7 +34,9 @@ struct ScheduleOptions {
   // default is the rate of sorted reads in place over that of paging, some 42 and 53 GB/s on an
   // H200. 0: all is paged; above 1: nothing is.
   double paged_from = 0.8;
-  unsigned blocks = 64;  // of a GPU, for what is read in place
+  // Of a GPU, for what is read in place. 0: as many as keep the reads that are under way together
+  // (most_blocks).
+  unsigned blocks = 0;
 };
 
 // What a step is to work on, and where it finds the edges.
@@ -54,6 +56,15 @@ struct LevelWork {
   std::uint64_t edges = 0;           // of the work handed out
   std::uint64_t edges_in_place = 0;  // of which not through paging
   Bytes bytes_in_place = 0;          // that they took of the link, about
+  std::uint64_t edges_left = 0;      // of the work that was not, being over a limit
+
+  LevelWork& operator+=(const LevelWork& other) {
+    edges += other.edges;
+    edges_in_place += other.edges_in_place;
+    bytes_in_place += other.bytes_in_place;
+    edges_left += other.edges_left;
+    return *this;
+  }
 };
 
 class LevelSchedule {
@@ -69,17 +80,26 @@ class LevelSchedule {
 
   // Calls `step` until all of what was counted last has been handed out; each call puts the work
   // that it is given on the graph's stream. `edges_each`: how many of an item's edges the step will
-  // read, about, if not all. Throws as Engine::passes does.
+  // read, about, if not all. `most_moved`: where more bytes than that would have to come over the
+  // link, only what is resident is handed out. Throws as Engine::passes does.
   LevelWork work(const std::function<void(const EdgeWork&)>& step,
-                 double edges_each = std::numeric_limits<double>::infinity());
+                 double edges_each = std::numeric_limits<double>::infinity(),
+                 Bytes most_moved = ~Bytes{0});
 
   // The same over all edges, of which the steps will read about `share`.
   LevelWork sweep(const PagedAdjacency& edges, double share,
                   const std::function<void(const SweepWork&)>& step);
 
+  // Makes chunks resident, spread evenly, until so many are, as far as there are frames that nobody
+  // uses. Answers how many are then.
+  std::uint64_t fill(const PagedAdjacency& edges, std::uint64_t chunks);
+
  private:
   // Of a chunk: bytes that will be read.
   using Needed = std::function<double(std::uint64_t chunk)>;
+  double room() const;  // bytes of frames that nobody uses
+  unsigned blocks_for(Bytes in_place, const PagedAdjacency& edges) const;
+  double to_move(Passes& passes, const PagedAdjacency& edges, const Needed& needed) const;
   void choose(Passes& passes, const PagedAdjacency& edges, const Needed& needed);
   Passes passes_over(const PagedAdjacency& edges, const ChunkSet& chunks);
 

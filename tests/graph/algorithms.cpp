@@ -67,7 +67,8 @@ class Known {
     });
     run<Components>("components", paging, 1, [&](Components& components) {
       for (const auto method :
-           {ComponentsOptions::Method::afforest, ComponentsOptions::Method::label_propagation}) {
+           {ComponentsOptions::Method::multistep, ComponentsOptions::Method::afforest,
+            ComponentsOptions::Method::label_propagation}) {
         const ComponentsResult result = components.run({.method = method, .schedule = schedule});
         EXPECT_EQ(verify_components(csr_, result.labels), std::nullopt);
         std::vector<Vertex> all = result.labels;
@@ -263,7 +264,8 @@ TEST(Algorithms, of_real_graphs) {
     expect_answers_of(std::move(csr), source);
     expect_answers_of(load_graph(path), 0);
   });
-  if (!some) GTEST_SKIP() << folder_of_real_graphs() << " is not there; set HOLDALL_DATA to the data folder";
+  if (!some)
+    GTEST_SKIP() << folder_of_real_graphs() << " is not there; set HOLDALL_DATA to the data folder";
 }
 
 // ---- which way the edges come
