@@ -1,5 +1,5 @@
-// A second stream of a graph's device, for work that may run at the same time as that on the graph's
-// own.
+// A second stream of a graph's device, for work that may run at the same time as that on the
+// graph's own.
 //
 //   beside.begin();                  // after all that is on the graph's stream by now
 //   kernel<<<..., beside.stream()>>>

@@ -19,9 +19,8 @@ Bfs::Bfs(const PagedGraph& graph) : graph_(graph) {
   reached_ = data.array<std::uint64_t>(words, "reached");
   settled_ = data.array<std::uint64_t>(words, "settled");
   front_ = data.array<std::uint64_t>(words, "front");
-  workspace_ = data.array<std::byte>(
-      kernels::bfs_workspace_bytes(n, graph.most_edges(), graph.most_chunks(), graph.stream()),
-      "BFS workspace");
+  workspace_ =
+      data.array<std::byte>(kernels::bfs_workspace_bytes(n, 0, 0, graph.stream()), "BFS workspace");
   schedule_.emplace(data, graph);
   lease_ = data.lease(graph.out().neighbours.chunk_bytes());
 }
@@ -73,13 +72,15 @@ BfsResult Bfs::run(std::uint64_t source, const BfsOptions& options, const Watch&
       did = schedule_->work(
           [&](const EdgeWork& work) {
             state.neighbours = work.neighbours;
-            kernels::bfs_pull(state, work.items, work.pass, stream);
+            state.workspace = work.workspace;
+            kernels::bfs_pull(state, work.items, work.pass, work.stream);
           },
           each);
     } else {
       did = schedule_->work([&](const EdgeWork& work) {
         state.neighbours = work.neighbours;
-        kernels::bfs_expand(state, work.items, work.pass, stream);
+        state.workspace = work.workspace;
+        kernels::bfs_expand(state, work.items, work.pass, work.stream);
       });
     }
     // 3. the next frontier, of all parts

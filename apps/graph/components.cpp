@@ -18,10 +18,8 @@ Components::Components(const PagedGraph& graph) : graph_(graph) {
   bits_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "changed");
   settled_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "settled");
   if (graph.exchange().parts() > 1) sent_ = data.array<std::uint32_t>(n, "labels for other parts");
-  workspace_ =
-      data.array<std::byte>(kernels::components_workspace_bytes(
-                                n, graph.most_edges(), graph.most_chunks(), graph.stream()),
-                            "components workspace");
+  workspace_ = data.array<std::byte>(kernels::components_workspace_bytes(n, 0, 0, graph.stream()),
+                                     "components workspace");
   schedule_.emplace(data, graph);
   lease_ = data.lease(graph.out().neighbours.chunk_bytes());
 }
@@ -32,11 +30,13 @@ LevelWork Components::along_all(kernels::ComponentsState& state, std::uint64_t c
   const auto along = [&](const PagedAdjacency& edges) {
     schedule_->count(edges, graph_.own(frontier_.data(), count, workspace_.data()));
     did += schedule_->work([&](const EdgeWork& work) {
-      state.neighbours = work.neighbours;
+      kernels::ComponentsState its = state;
+      its.neighbours = work.neighbours;
+      its.workspace = work.workspace;
       if (link)
-        kernels::components_link(state, work.items, work.pass, graph_.stream());
+        kernels::components_link(its, work.items, work.pass, work.stream);
       else
-        kernels::components_send(state, work.items, work.pass, graph_.stream());
+        kernels::components_send(its, work.items, work.pass, work.stream);
     });
   };
   along(graph_.out());

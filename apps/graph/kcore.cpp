@@ -17,10 +17,8 @@ Kcore::Kcore(const PagedGraph& graph) : graph_(graph) {
   frontier_ = data.array<std::uint32_t>(n, "frontier");
   answer_ = data.array<std::uint32_t>(1, "least degree");
   bits_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "to be peeled");
-  workspace_ =
-      data.array<std::byte>(kernels::visit_workspace_bytes(
-                                n, graph.most_edges(), graph.most_chunks(), graph.stream()),
-                            "core workspace");
+  workspace_ = data.array<std::byte>(kernels::visit_workspace_bytes(n, 0, 0, graph.stream()),
+                                     "core workspace");
   schedule_.emplace(data, graph);
   lease_ = data.lease(graph.out().neighbours.chunk_bytes());
 }
@@ -44,7 +42,8 @@ KcoreResult Kcore::run(const ScheduleOptions& options, const Watch& watch) {
       schedule_->count(graph_.out(), {frontier_.data(), count});
       const LevelWork did = schedule_->work([&](const EdgeWork& work) {
         state.neighbours = work.neighbours;
-        kernels::kcore_drop(state, k, work.items, work.pass, stream);
+        state.workspace = work.workspace;
+        kernels::kcore_drop(state, k, work.items, work.pass, work.stream);
       });
       if (watch) graph_.engine().synchronize(stream);
       clock.end(count, did);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/visit.hpp"
+
 namespace holdall::graph {
 
 namespace {
@@ -20,7 +22,9 @@ unsigned most_blocks(double density) {
 LevelSchedule::LevelSchedule(VertexData& data, const PagedGraph& graph, bool weighted)
     : graph_(graph),
       weighted_(weighted),
+      beside_(graph),
       ranges_(data, graph.most_chunks(), "item ranges"),
+      ranges_beside_(data, graph.most_chunks(), "item ranges in place", beside_.stream()),
       spans_(data, graph.most_chunks(), "edge spans") {
   const std::uint64_t chunks = graph.most_chunks();
   const std::uint64_t items = graph.vertices() + chunks;
@@ -33,6 +37,13 @@ LevelSchedule::LevelSchedule(VertexData& data, const PagedGraph& graph, bool wei
   workspace_ = data.array<std::byte>(
       kernels::demand_workspace_bytes(graph.vertices(), chunks, graph.stream()),
       "demand workspace");
+  const auto visit_workspace = [&](const char* what) {
+    return data.array<std::byte>(kernels::visit_workspace_bytes(
+                                     graph.vertices(), graph.most_edges(), chunks, graph.stream()),
+                                 what);
+  };
+  visit_workspace_ = visit_workspace("workspace");
+  visit_workspace_beside_ = visit_workspace("workspace in place");
   Engine& engine = graph.engine();
   const auto seen = [&](std::uint64_t count, const char* what) {
     return engine.host_array<std::uint64_t>(std::max<std::uint64_t>(count, 1), what);
@@ -149,11 +160,9 @@ LevelWork LevelSchedule::work(const std::function<void(const EdgeWork&)>& step, 
     return std::min(edges_here, items * edges_each) * edge_bytes +
            items * (sector - 4) * (1 - next) * (weighted_ ? 2 : 1);
   };
-  EdgeWork work{
-      {item_vertices_.size(), item_vertices_.data(), item_begins_.data(), item_scan_.data()},
-      {},
-      edges.neighbours.data(),
-      weighted_ ? edges.weights.data() : nullptr};
+  EdgeWork work;
+  work.items = {item_vertices_.size(), item_vertices_.data(), item_begins_.data(),
+                item_scan_.data()};
   std::vector<kernels::ItemRange> ranges;
   const auto add = [&](std::uint64_t first, std::uint64_t count) {
     const std::uint64_t begin = seen_items_[first];
@@ -165,17 +174,17 @@ LevelWork LevelSchedule::work(const std::function<void(const EdgeWork&)>& step, 
     work.pass.items += items;
     for (std::uint64_t c = first; c < first + count; ++c) work.pass.edges += seen_edges_[c];
   };
-  const auto launch = [&] {
-    work.pass.ranges = ranges_.send(ranges);
+  const auto launch = [&](DeviceList<kernels::ItemRange>& list) {
+    work.pass.ranges = list.send(ranges);
     work.pass.ranges_count = ranges.size();
     step(work);
-    ranges_.launched();
+    list.launched();
     did.edges += work.pass.edges;
     ranges.clear();
     work.pass = {};
   };
 
-  // 1. what is resident, and what is paged meanwhile
+  // 1. what is paged, what is read in place, what is left
   const ChunkSet set(std::span<const std::uint64_t>(seen_bitmap_.data(), seen_bitmap_.size()),
                      chunks);
   Passes passes = passes_over(edges, set);
@@ -188,93 +197,36 @@ LevelWork LevelSchedule::work(const std::function<void(const EdgeWork&)>& step, 
   } else {
     choose(passes, edges, needed);
   }
+
+  // 2. what is read in place
+  const bool in_place = !in_place_.empty();
+  if (in_place) {
+    for (const std::uint64_t c : in_place_) {
+      add(c, 1);
+      did.bytes_in_place += static_cast<Bytes>(needed(c));
+    }
+    did.edges_in_place = work.pass.edges;
+    work.pass.blocks = blocks_for(did.bytes_in_place, edges);
+    work.stream = beside_.stream();
+    work.workspace = visit_workspace_beside_.data();
+    work.neighbours = edges.neighbours_in_place;
+    work.weights = weighted_ ? edges.weights_in_place : nullptr;
+    beside_.begin();
+    launch(ranges_beside_);
+  }
+
+  // 3. what is resident, and what is paged meanwhile
+  work.stream = graph_.stream();
+  work.workspace = visit_workspace_.data();
+  work.neighbours = edges.neighbours.data();
+  work.weights = weighted_ ? edges.weights.data() : nullptr;
   while (passes.next()) {
     for (const Need& part : passes.parts())
       if (part.range == &edges.neighbours.state()) add(part.run.first, part.run.count);
-    launch();
+    launch(ranges_);
   }
-
-  // 2. what is read in place
-  if (in_place_.empty()) return did;
-  for (const std::uint64_t c : in_place_) {
-    add(c, 1);
-    did.bytes_in_place += static_cast<Bytes>(needed(c));
-  }
-  did.edges_in_place = work.pass.edges;
-  work.pass.blocks = blocks_for(did.bytes_in_place, edges);
-  work.neighbours = edges.neighbours_in_place;
-  work.weights = weighted_ ? edges.weights_in_place : nullptr;
-  launch();
+  if (in_place) beside_.end();
   return did;
-}
-
-LevelWork LevelSchedule::sweep(const PagedAdjacency& edges, double share,
-                               const std::function<void(const SweepWork&)>& step) {
-  LevelWork did;
-  if (edges.edges == 0) return did;
-  ChunkSet all_chunks(edges.neighbours.chunks());
-  all_chunks.add(0, edges.neighbours.chunks());
-  const double needed = share * static_cast<double>(edges.neighbours.chunk_bytes());
-  SweepWork work{{}, 0, edges.neighbours.data()};
-  std::vector<kernels::EdgeSpan> spans;
-  const auto add = [&](ChunkRun run) {
-    const auto [first, count] = edges.neighbours.elements(run);
-    if (!spans.empty() && spans.back().first + spans.back().count == first)
-      spans.back().count += count;
-    else
-      spans.push_back({first, count});
-    work.pass.edges += count;
-  };
-  const auto launch = [&] {
-    work.pass.spans = spans_.send(spans);
-    work.pass.spans_count = spans.size();
-    step(work);
-    spans_.launched();
-    did.edges += work.pass.edges;
-    spans.clear();
-    work.pass = {};
-  };
-  Passes passes = graph_.engine().passes(graph_.stream(), {read(edges.neighbours, all_chunks)});
-  choose(passes, edges, [&](std::uint64_t) { return needed; });
-  while (passes.next()) {
-    for (const Need& part : passes.parts()) add(part.run);
-    launch();
-  }
-  if (in_place_.empty()) return did;
-  for (const std::uint64_t c : in_place_) {
-    add({c, 1});
-    did.bytes_in_place += static_cast<Bytes>(needed);
-  }
-  did.edges_in_place = work.pass.edges;
-  work.blocks = blocks_for(did.bytes_in_place, edges);
-  work.neighbours = edges.neighbours_in_place;
-  launch();
-  return did;
-}
-
-std::uint64_t LevelSchedule::fill(const PagedAdjacency& edges, std::uint64_t chunks) {
-  if (edges.edges == 0) return 0;
-  ChunkSet all(edges.neighbours.chunks());
-  all.add(0, edges.neighbours.chunks());
-  Passes passes = passes_over(edges, all);
-  std::uint64_t missing = 0;
-  passes.leave_out([&](const RangeState&, std::uint64_t) {
-    ++missing;
-    return false;
-  });
-  const std::uint64_t resident = edges.neighbours.chunks() - missing;
-  const auto fits = static_cast<std::uint64_t>(
-      room() / static_cast<double>(edges.neighbours.chunk_bytes() * (weighted_ ? 2 : 1)));
-  const std::uint64_t more =
-      resident < chunks ? std::min({chunks - resident, missing, fits}) : std::uint64_t{0};
-  std::uint64_t seen = 0;
-  passes.leave_out([&](const RangeState&, std::uint64_t) {
-    ++seen;
-    return seen * more / missing == (seen - 1) * more / missing;
-  });
-  while (passes.next()) {
-  }
-  return resident + more;
 }
 
 }  // namespace holdall::graph

@@ -56,10 +56,11 @@ class Reach {
       did += schedule_.work(
           [&](const EdgeWork& work) {
             state.neighbours = work.neighbours;
+            state.workspace = work.workspace;
             if (pull)
-              kernels::bfs_pull(state, work.items, work.pass, graph_.stream());
+              kernels::bfs_pull(state, work.items, work.pass, work.stream);
             else
-              kernels::bfs_expand(state, work.items, work.pass, graph_.stream());
+              kernels::bfs_expand(state, work.items, work.pass, work.stream);
           },
           each, most_moved);
     }
@@ -146,7 +147,7 @@ class Reach {
       }
       const std::uint64_t found = next();
       clock_.end(count, did, pull);
-      if (pull ? found < count / 8 : !grows(count, found)) return;
+      if (found == 0 || (pull ? found < count / 8 : !grows(count, found))) return;
     }
   }
 

@@ -20,9 +20,8 @@ Sssp::Sssp(const PagedGraph& graph) : graph_(graph) {
   waiting_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "waiting");
   chosen_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "chosen");
   answers_ = data.array<std::uint32_t>(2, "SSSP answers");
-  workspace_ = data.array<std::byte>(
-      kernels::visit_workspace_bytes(n, graph.most_edges(), graph.most_chunks(), graph.stream()),
-      "SSSP workspace");
+  workspace_ = data.array<std::byte>(kernels::visit_workspace_bytes(n, 0, 0, graph.stream()),
+                                     "SSSP workspace");
   schedule_.emplace(data, graph, true);
   lease_ = data.lease(2 * graph.out().neighbours.chunk_bytes());
 }
@@ -80,7 +79,8 @@ SsspResult Sssp::run(std::uint64_t source, const SsspOptions& options, const Wat
     const LevelWork did = schedule_->work([&](const EdgeWork& work) {
       state.neighbours = work.neighbours;
       state.weights = work.weights;
-      kernels::sssp_relax(state, work.items, work.pass, stream);
+      state.workspace = work.workspace;
+      kernels::sssp_relax(state, work.items, work.pass, work.stream);
     });
     exchange.lower(distances_);
     exchange.unite(waiting_);
