@@ -18,8 +18,6 @@ Components::Components(const PagedGraph& graph) : graph_(graph) {
   bits_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "changed");
   settled_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "settled");
   if (graph.exchange().parts() > 1) sent_ = data.array<std::uint32_t>(n, "labels for other parts");
-  workspace_ = data.array<std::byte>(kernels::components_workspace_bytes(n, 0, 0, graph.stream()),
-                                     "components workspace");
   schedule_.emplace(data, graph);
   lease_ = data.lease(graph.out().neighbours.chunk_bytes());
 }
@@ -28,7 +26,7 @@ Components::Components(const PagedGraph& graph) : graph_(graph) {
 LevelWork Components::along_all(kernels::ComponentsState& state, std::uint64_t count, bool link) {
   LevelWork did;
   const auto along = [&](const PagedAdjacency& edges) {
-    schedule_->count(edges, graph_.own(frontier_.data(), count, workspace_.data()));
+    schedule_->count(edges, graph_.own(frontier_.data(), count, schedule_->workspace()));
     did += schedule_->work([&](const EdgeWork& work) {
       kernels::ComponentsState its = state;
       its.neighbours = work.neighbours;
@@ -77,13 +75,13 @@ std::uint64_t Components::search(kernels::ComponentsState& state, StepClock& clo
   for (std::size_t i = 2; i < hubs.size(); i += 2)
     if (hubs[i] > hubs[hub]) hub = i;
   // 2. from it
-  const kernels::BfsState found{graph_.vertices(), nullptr,          labels_.data(),
-                                frontier_.data(),  bits_.data(),     settled_.data(),
-                                nullptr,           workspace_.data()};
+  const kernels::BfsState found{
+      graph_.vertices(), nullptr,         labels_.data(), frontier_.data(),
+      bits_.data(),      settled_.data(), nullptr,        schedule_->workspace()};
   reach(graph_, *schedule_, found, bits_, static_cast<Vertex>(hubs[hub + 1]), clock);
   kernels::components_start_with(state, bits_.data(), stream);
   return kernels::list_vertices(bits_.data(), false, graph_.vertices(), frontier_.data(),
-                                workspace_.data(), stream);
+                                schedule_->workspace(), stream);
 }
 
 std::uint64_t Components::sample(kernels::ComponentsState& state, std::uint32_t rounds,
@@ -116,7 +114,7 @@ ComponentsResult Components::run(const ComponentsOptions& options, const Watch& 
                                  labels_.data(),
                                  frontier_.data(),
                                  bits_.data(),
-                                 workspace_.data()};
+                                 schedule_->workspace()};
   schedule_->set(options.schedule);
   ComponentsResult result;
   StepClock clock(graph_, watch);
@@ -126,8 +124,8 @@ ComponentsResult Components::run(const ComponentsOptions& options, const Watch& 
     std::uint64_t count = n;
     if (options.method == ComponentsOptions::Method::multistep && graph_.edges() > 0) {
       count = search(state, clock);
-      const std::uint64_t left =
-          schedule_->count(graph_.out(), graph_.own(frontier_.data(), count, workspace_.data()));
+      const std::uint64_t left = schedule_->count(
+          graph_.out(), graph_.own(frontier_.data(), count, schedule_->workspace()));
       if (graph_.exchange().sum(left) > graph_.edges() / 4)
         count = sample(state, options.rounds, clock);
     } else {

@@ -51,7 +51,6 @@ class Components {
   const PagedGraph& graph_;
   VertexArray<std::uint32_t> labels_, frontier_, sent_;
   VertexArray<std::uint64_t> bits_, settled_;
-  VertexArray<std::byte> workspace_;
   std::optional<LevelSchedule> schedule_;
   Lease lease_;
 };

@@ -10,12 +10,13 @@ namespace {
 
 constexpr double sector = 32;  // bytes, what the link carries at the least
 
-// How many blocks of a GPU are to read in place where so much of the bytes is needed: each has some
-// 8 KiB under way, and all of them together should stay within 64 MiB, past which translating
-// addresses becomes slower than the link. More than 256 gain nothing.
-unsigned most_blocks(double density) {
-  return static_cast<unsigned>(std::clamp(density * (64 << 20) / (8 << 10), 64.0, 256.0));
-}
+// Blocks of a GPU that read in place: few, so that what is under way lies close together. Lists
+// that are read whole keep a block some 8 KiB under way, and together they should stay within 64
+// MiB, past which translating addresses becomes slower than the link. One H200, BFS over half of
+// urand 27, 64 and 256 blocks: top-down 319 and 225 ms, bottom-up (lists read in part) 101 and 127
+// ms.
+constexpr double few = 64;
+constexpr double most = 256;
 
 }  // namespace
 
@@ -138,10 +139,10 @@ void LevelSchedule::choose(Passes& passes, const PagedAdjacency& edges, const Ne
   });
 }
 
-unsigned LevelSchedule::blocks_for(Bytes in_place, const PagedAdjacency& edges) const {
+// For lists read whole, of which the chunks read in place have so much.
+unsigned LevelSchedule::blocks_for(double density) const {
   if (options_.blocks > 0) return options_.blocks;
-  const auto all = static_cast<double>(in_place_.size() * edges.neighbours.chunk_bytes());
-  return most_blocks(static_cast<double>(in_place) / all);
+  return static_cast<unsigned>(std::clamp(density * (64 << 20) / (8 << 10), few, most));
 }
 
 LevelWork LevelSchedule::work(const std::function<void(const EdgeWork&)>& step, double edges_each,
@@ -151,7 +152,8 @@ LevelWork LevelSchedule::work(const std::function<void(const EdgeWork&)>& step, 
   if (chunks == 0) return did;
   const PagedAdjacency& edges = *edges_;
   const double edge_bytes = weighted_ ? 8 : 4;
-  const auto edges_in_chunk = static_cast<double>(edges.neighbours.chunk_bytes() / sizeof(Vertex));
+  const auto chunk_bytes = static_cast<double>(edges.neighbours.chunk_bytes());
+  const double edges_in_chunk = chunk_bytes / sizeof(Vertex);
   const auto needed = [&](std::uint64_t c) {
     const auto items = static_cast<double>(seen_items_[c + 1] - seen_items_[c]);
     // A list begins and ends within a sector, which it shares with the next if that is read too.
@@ -206,7 +208,10 @@ LevelWork LevelSchedule::work(const std::function<void(const EdgeWork&)>& step, 
       did.bytes_in_place += static_cast<Bytes>(needed(c));
     }
     did.edges_in_place = work.pass.edges;
-    work.pass.blocks = blocks_for(did.bytes_in_place, edges);
+    const bool whole = edges_each == std::numeric_limits<double>::infinity();
+    work.pass.blocks = blocks_for(whole ? static_cast<double>(did.bytes_in_place) /
+                                              (static_cast<double>(in_place_.size()) * chunk_bytes)
+                                        : 0);
     work.stream = beside_.stream();
     work.workspace = visit_workspace_beside_.data();
     work.neighbours = edges.neighbours_in_place;

@@ -36,8 +36,8 @@ struct ScheduleOptions {
   // default is the rate of sorted reads in place over that of paging, some 42 and 53 GB/s on an
   // H200. 0: all is paged; above 1: nothing is.
   double paged_from = 0.8;
-  // Of a GPU, for what is read in place. 0: as many as keep the reads that are under way together
-  // (most_blocks).
+  // Of a GPU, for what is read in place. 0: few, and as many as the link likes for lists that are
+  // read whole.
   unsigned blocks = 0;
 };
 
@@ -79,6 +79,8 @@ class LevelSchedule {
   LevelSchedule(VertexData& data, const PagedGraph& graph, bool weighted = false);
 
   void set(const ScheduleOptions& options) { options_ = options; }
+  // Of kernels::visit_workspace_bytes, for work on the graph's stream while no step runs.
+  void* workspace() const { return visit_workspace_.data(); }
 
   // The edges that `frontier` has in `edges`, graph.out() or graph.in(). Waits.
   std::uint64_t count(const PagedAdjacency& edges, const kernels::Frontier& frontier);
@@ -104,7 +106,7 @@ class LevelSchedule {
   // Of a chunk: bytes that will be read.
   using Needed = std::function<double(std::uint64_t chunk)>;
   double room() const;  // bytes of frames that nobody uses
-  unsigned blocks_for(Bytes in_place, const PagedAdjacency& edges) const;
+  unsigned blocks_for(double density) const;
   double to_move(Passes& passes, const PagedAdjacency& edges, const Needed& needed) const;
   void choose(Passes& passes, const PagedAdjacency& edges, const Needed& needed);
   Passes passes_over(const PagedAdjacency& edges, const ChunkSet& chunks);

@@ -43,7 +43,7 @@ LevelWork LevelSchedule::sweep(const PagedAdjacency& edges, double share,
     did.bytes_in_place += static_cast<Bytes>(needed);
   }
   did.edges_in_place = work.pass.edges;
-  work.blocks = blocks_for(did.bytes_in_place, edges);
+  work.blocks = blocks_for(0);
   work.neighbours = edges.neighbours_in_place;
   launch();
   return did;
