@@ -318,6 +318,38 @@ TEST(Sources, have_edges_and_are_the_same_each_time) {
   EXPECT_NE(pick_sources(graph, 8, 1), sources);
 }
 
+// ---- how components are searched
+
+struct Searched {
+  ComponentsResult result;
+  Bytes bytes_in = 0;
+};
+Searched search_components(const Csr& csr) {
+  Engine engine({.memory = 64 * MiB, .driver = "host", .chunk = 2 * MiB});
+  const PagedGraph graph(engine, csr, {});
+  Components components(graph);
+  const Traffic before = engine.stats();
+  Searched searched{components.run(), 0};
+  searched.bytes_in = (static_cast<Traffic>(engine.stats()) - before).bytes_in;
+  EXPECT_EQ(verify_components(csr, searched.result.labels), std::nullopt);
+  return searched;
+}
+
+TEST(ComponentsSearch, reads_a_part_of_a_graph_of_short_paths) {
+  const Csr csr = drawn("urand:14:96", false);
+  const Bytes edges = csr.edges() * sizeof(Vertex);
+  ASSERT_GT(edges, 10 * MiB);
+  const Searched searched = search_components(csr);
+  EXPECT_LE(searched.bytes_in, 2 * MiB);
+  EXPECT_LE(searched.result.totals.bytes_in_place, edges / 4);
+}
+
+TEST(ComponentsSearch, soon_leaves_a_graph_of_long_paths_to_afforest) {
+  constexpr Vertex side = 200;
+  const Searched searched = search_components(undirected(side * side, grid_of(side)));
+  EXPECT_LE(searched.result.totals.steps, 6);
+}
+
 // ---- what is refused
 
 TEST(Refusals, of_directed_graphs_where_undirected_ones_are_needed) {
