@@ -274,7 +274,7 @@ class Ways : public testing::Test {
  protected:
   // Traffic of a second search, with room for about half of the edges.
   Traffic warm_traffic(double paged_from, BfsResult* result = nullptr) {
-    Engine engine({.memory = 36 * MiB, .driver = "host", .chunk = 2 * MiB});
+    Engine engine({.memory = 40 * MiB, .driver = "host", .chunk = 2 * MiB});
     const PagedGraph graph(engine, big_undirected().csr(), {});
     Bfs bfs(graph);
     const BfsOptions options{.direction = Direction::top_down,
