@@ -13,7 +13,7 @@ constexpr double sector = 32;  // bytes, what the link carries at the least
 // Blocks of a GPU that read in place: few, so that what is under way lies close together. Lists
 // that are read whole keep a block some 8 KiB under way, and together they should stay within 64
 // MiB, past which translating addresses becomes slower than the link. One H200, BFS over half of
-// urand 27, 64 and 256 blocks: top-down 319 and 225 ms, bottom-up (lists read in part) 101 and 127
+// urand 27, 64 and 256 blocks: top-down 319 and 233 ms, bottom-up (lists read in part) 101 and 127
 // ms.
 constexpr double few = 64;
 constexpr double most = 256;
