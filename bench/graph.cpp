@@ -6,7 +6,8 @@
 //
 // Then the algorithms that schedule their levels: top-down and direction-optimizing BFS,
 // components, shortest paths, each with everything resident, half, a quarter, half but paged only,
-// and nothing but all read in place.
+// and nothing but all read in place. With --steps, what each step of the last run took, to stderr.
+// --paged-from and --blocks set ScheduleOptions other than the defaults.
 //
 // `floor` is the least time that a part could take: the greater of the resident time and the
 // missing bytes over the link's raw rate. On the first GPU, or the host driver where there is none.
@@ -47,14 +48,28 @@ double median(std::vector<double> values) {
 
 constexpr int sweeps = 5;
 
+bool show_steps = false;  // --steps
+ScheduleOptions mixed;    // --paged-from, --blocks
+
+void show(const Step& step) {
+  fmt::print(stderr,
+             "step {:3} {:11} vertices {:12} edges{} {:8.2f} ms  {:7.1f} MB paged ({:5} faults, {} "
+             "evictions)  {:7.1f} MB in place\n",
+             step.number, step.vertices, step.edges, step.bottom_up ? " up" : "   ",
+             step.seconds * 1e3, static_cast<double>(step.traffic.bytes_in) / 1e6,
+             step.traffic.faults, step.traffic.evictions,
+             static_cast<double>(step.bytes_in_place) / 1e6);
+}
+
 // One graph, in host memory; and what was measured of it, for the rows that compare.
 struct Subject {
   std::string name;
   Csr csr;
   Vertex source = 0;  // of the greatest degree
   std::map<std::string, double> ms;
-  double link = 0;  // bytes a second, raw, into the device
-  Bytes state = 0;  // vertex data
+  double link = 0;                      // bytes a second, raw, into the device
+  Bytes state = 0;                      // vertex data
+  std::map<std::string, Bytes> states;  // of the scheduled jobs
 };
 
 Csr to_host(const kernels::GeneratedGraph& graph, Stream stream) {
@@ -206,7 +221,7 @@ void paged(benchmark::State& state, Subject& subject, const std::string& job, do
 struct Job {
   std::string name;
   Direction direction = Direction::optimizing;
-  ComponentsOptions::Method method = ComponentsOptions::Method::afforest;
+  ComponentsOptions::Method method = ComponentsOptions::Method::multistep;
 };
 
 // From cold, with room for `share` of the edges: the first run and the median of the others.
@@ -215,7 +230,7 @@ void scheduled(benchmark::State& state, Subject& subject, const Job& job, double
                double paged_from) {
   const bool weighted = job.name == "sssp";
   if (weighted && subject.csr.weights == Weights::none) add_weights(subject.csr);
-  const ScheduleOptions schedule{.paged_from = paged_from};
+  const ScheduleOptions schedule{.paged_from = paged_from, .blocks = mixed.blocks};
   const Bytes edge_bytes = subject.csr.edges() * sizeof(Vertex) * (weighted ? 2 : 1);
   Config config;
   config.host_memory = subject.csr.out.bytes() * 2 + (Bytes{4} << 30);
@@ -226,35 +241,41 @@ void scheduled(benchmark::State& state, Subject& subject, const Job& job, double
       vertex_data = engine.leased();
       for (int i = 0; i < runs; ++i) {
         const Traffic before = engine.stats();
-        const auto [seconds, in_place, steps] = search(*algorithm);
+        const bool last = i + 1 == runs;
+        const auto [seconds, in_place, steps] =
+            search(*algorithm, show_steps && last ? Watch(show) : Watch());
         each(seconds, static_cast<Traffic>(engine.stats()) - before, in_place, steps);
       }
     };
     using Found = std::tuple<double, Bytes, int>;
     if (weighted)
-      measure(std::make_unique<Sssp>(graph), [&](Sssp& sssp) {
-        const RunTotals did = sssp.run(subject.source, {.schedule = schedule}).totals;
+      measure(std::make_unique<Sssp>(graph), [&](Sssp& sssp, const Watch& watch) {
+        const RunTotals did = sssp.run(subject.source, {.schedule = schedule}, watch).totals;
         return Found(did.seconds, did.bytes_in_place, did.steps);
       });
     else if (job.name == "components")
-      measure(std::make_unique<Components>(graph), [&](Components& components) {
-        const RunTotals did = components.run({.method = job.method, .schedule = schedule}).totals;
+      measure(std::make_unique<Components>(graph), [&](Components& components, const Watch& watch) {
+        const RunTotals did =
+            components.run({.method = job.method, .schedule = schedule}, watch).totals;
         return Found(did.seconds, did.bytes_in_place, did.steps);
       });
     else
-      measure(std::make_unique<Bfs>(graph), [&](Bfs& bfs) {
+      measure(std::make_unique<Bfs>(graph), [&](Bfs& bfs, const Watch& watch) {
         const BfsResult did =
-            bfs.run(subject.source, {.direction = job.direction, .schedule = schedule}, {});
+            bfs.run(subject.source, {.direction = job.direction, .schedule = schedule}, watch);
         return Found(did.seconds, did.bytes_in_place, did.levels);
       });
   };
-  if (share < 1) {  // how much vertex data there is
-    Engine engine(config);
-    run(engine, 0, [](double, const Traffic&, Bytes, int) {});
-    config.memory =
-        vertex_data + std::max(round_up(static_cast<Bytes>(share * static_cast<double>(edge_bytes)),
-                                        config.chunk),
-                               2 * config.chunk);
+  if (share < 1) {
+    if (!subject.states.contains(job.name)) {  // how much vertex data there is
+      Engine engine(config);
+      run(engine, 0, [](double, const Traffic&, Bytes, int) {});
+      subject.states[job.name] = vertex_data;
+    }
+    config.memory = subject.states[job.name] +
+                    std::max(round_up(static_cast<Bytes>(share * static_cast<double>(edge_bytes)),
+                                      config.chunk),
+                             2 * config.chunk);
   }
   std::vector<double> ms;
   Traffic paged_in;
@@ -269,6 +290,7 @@ void scheduled(benchmark::State& state, Subject& subject, const Job& job, double
       steps = count;
     });
   }
+  subject.states[job.name] = vertex_data;
   state.counters["cold_ms"] = ms[0];
   state.counters["warm_ms"] = median({ms.begin() + 1, ms.end()});
   state.counters["paged_GB"] = static_cast<double>(paged_in.bytes_in) / 1e9;
@@ -309,6 +331,12 @@ int run(int argc, char** argv) {
   for (int i = 0; i < argc; ++i)
     if (std::string_view(argv[i]) == "--graph" && i + 1 < argc)
       names.emplace_back(argv[++i]);
+    else if (std::string_view(argv[i]) == "--steps")
+      show_steps = true;
+    else if (std::string_view(argv[i]) == "--paged-from" && i + 1 < argc)
+      mixed.paged_from = std::stod(argv[++i]);
+    else if (std::string_view(argv[i]) == "--blocks" && i + 1 < argc)
+      mixed.blocks = static_cast<unsigned>(std::stoul(argv[++i]));
     else
       rest.push_back(argv[i]);
   int count = static_cast<int>(rest.size());
@@ -349,18 +377,19 @@ int run(int argc, char** argv) {
     const Job jobs[] = {
         {"bfs_top_down", Direction::top_down, {}},
         {"bfs_optimizing", Direction::optimizing, {}},
-        {"components", {}, ComponentsOptions::Method::afforest},
+        {"components", {}, ComponentsOptions::Method::multistep},
+        {"components_afforest", {}, ComponentsOptions::Method::afforest},
         {"components_label_propagation", {}, ComponentsOptions::Method::label_propagation},
         {"sssp", {}, {}}};
-    constexpr double mixed = ScheduleOptions{}.paged_from;
     constexpr double never = std::numeric_limits<double>::infinity();
     for (const Job& its : jobs) {
       // The same name chooses the algorithm.
       Job job = its;
       if (job.name.starts_with("components")) job.name = "components";
       for (const auto& [how, share, paged_from] :
-           {std::tuple("resident", 1.0, mixed), std::tuple("half", 0.5, mixed),
-            std::tuple("half_paged_only", 0.5, 0.0), std::tuple("quarter", 0.25, mixed),
+           {std::tuple("resident", 1.0, mixed.paged_from),
+            std::tuple("half", 0.5, mixed.paged_from), std::tuple("half_paged_only", 0.5, 0.0),
+            std::tuple("quarter", 0.25, mixed.paged_from),
             std::tuple("nothing_in_place", 0.0, never)})
         row(its.name, how,
             [job, share = share, paged_from = paged_from](benchmark::State& state, Subject& s) {

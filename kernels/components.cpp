@@ -1,6 +1,9 @@
 #include "kernels/components.hpp"
 
+#include <tbb/parallel_reduce.h>
+
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "kernels/device_array.hpp"
@@ -40,6 +43,33 @@ void start(const ComponentsState& state) {
       state.labels[v] = static_cast<std::uint32_t>(v);
   });
   write_bits(state.vertices, state.bits, [](std::uint64_t) { return true; });
+}
+
+Hub hub(const ComponentsState& state) {
+  return tbb::parallel_reduce(
+      Range(0, state.vertices, vertex_grain), Hub{},
+      [&](const Range& range, Hub best) {
+        for (std::uint64_t v = range.begin(); v < range.end(); ++v) {
+          const std::uint64_t edges = state.offsets[v + 1] - state.offsets[v];
+          if (edges > best.edges) best = {static_cast<std::uint32_t>(v), edges};
+        }
+        return best;
+      },
+      [](const Hub& a, const Hub& b) {
+        return a.edges > b.edges || (a.edges == b.edges && a.vertex < b.vertex) ? a : b;
+      });
+}
+
+void start_with(const ComponentsState& state, const std::uint64_t* joined) {
+  const std::uint64_t* const end = joined + bitmap_words(state.vertices);
+  const std::uint64_t* const at =
+      std::find_if(joined, end, [](std::uint64_t word) { return word != 0; });
+  const auto first =
+      static_cast<std::uint32_t>(at == end ? 0 : (at - joined) * 64 + std::countr_zero(*at));
+  tbb::parallel_for(Range(0, state.vertices, vertex_grain), [&](const Range& range) {
+    for (std::uint64_t v = range.begin(); v < range.end(); ++v)
+      state.labels[v] = (joined[v / 64] >> v % 64 & 1) != 0 ? first : static_cast<std::uint32_t>(v);
+  });
 }
 
 void sample(const ComponentsState& state, const EdgePass& pass, std::uint32_t rounds) {
@@ -96,6 +126,17 @@ Bytes components_workspace_bytes(std::uint64_t vertices, std::uint64_t pass_edge
 void components_start(const ComponentsState& state, Stream stream) {
   if (!stream.on_host()) return gpu::components_start(state, stream);
   vmm::launch(stream, [=] { start(state); });
+}
+
+Hub components_hub(const ComponentsState& state, Stream stream) {
+  if (!stream.on_host()) return gpu::components_hub(state, stream);
+  return launch_and_wait(stream, [=] { return hub(state); });
+}
+
+void components_start_with(const ComponentsState& state, const std::uint64_t* joined,
+                           Stream stream) {
+  if (!stream.on_host()) return gpu::components_start_with(state, joined, stream);
+  vmm::launch(stream, [=] { start_with(state, joined); });
 }
 
 void components_sample(const ComponentsState& state, const EdgePass& pass, std::uint32_t rounds,

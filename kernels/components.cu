@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cub/block/block_reduce.cuh>
 #include <vector>
 
 #include "kernels/gpu.hpp"
@@ -6,6 +8,8 @@
 
 namespace holdall::kernels::gpu {
 namespace {
+
+constexpr std::uint64_t device_threads = 132 * 8 * block_threads;  // all at once
 
 __global__ void start(ComponentsState state) {
   const std::uint64_t v = thread_index();
@@ -32,6 +36,39 @@ __device__ void join(std::uint32_t* labels, std::uint32_t a, std::uint32_t b) {
     a = __ldcg(labels + was);
     b = __ldcg(labels + low);
   }
+}
+
+// -- The hub: the most edges and, of several that have as many, the smallest id, as one number.
+
+__global__ void __launch_bounds__(block_threads)
+    find_hub(ComponentsState state, unsigned long long* best) {
+  using Reduce = cub::BlockReduce<unsigned long long, block_threads>;
+  __shared__ typename Reduce::TempStorage storage;
+  unsigned long long most = 0;
+  const std::uint64_t threads = std::uint64_t{gridDim.x} * block_threads;
+  for (std::uint64_t v = thread_index(); v < state.vertices; v += threads) {
+    const std::uint64_t edges =
+        min(state.offsets[v + 1] - state.offsets[v], std::uint64_t{0xFFFF'FFFF});
+    most = max(most, static_cast<unsigned long long>(edges << 32 | (0xFFFF'FFFF - v)));
+  }
+  most = Reduce(storage).Reduce(most, cuda::maximum<unsigned long long>{});
+  if (threadIdx.x == 0) atomicMax(best, most);
+}
+
+// -- Start with a component.
+
+__global__ void find_first(const std::uint64_t* __restrict__ bits, std::uint64_t words,
+                           unsigned long long* first) {
+  const std::uint64_t w = thread_index();
+  if (w >= words || bits[w] == 0 || w * 64 >= __ldcg(first)) return;
+  atomicMin(first, w * 64 + static_cast<unsigned>(__ffsll(static_cast<long long>(bits[w])) - 1));
+}
+
+__global__ void start_with(ComponentsState state, const std::uint64_t* __restrict__ joined,
+                           const unsigned long long* __restrict__ first) {
+  const std::uint64_t v = thread_index();
+  if (v >= state.vertices) return;
+  state.labels[v] = static_cast<std::uint32_t>((joined[v / 64] >> v % 64 & 1) != 0 ? *first : v);
 }
 
 // -- Sample. A block takes vertices that own the edges of one span.
@@ -114,14 +151,35 @@ void components_start(const ComponentsState& state, Stream stream) {
   write_bits(state.vertices, state.bits, Every{}, stream);
 }
 
+Hub components_hub(const ComponentsState& state, Stream stream) {
+  const OnDeviceOf device(stream);
+  const VisitLayout layout(state.workspace, state.vertices, 0, 0);
+  auto* const best = reinterpret_cast<unsigned long long*>(layout.value);
+  check(cudaMemsetAsync(best, 0, sizeof *best, stream.cuda()));
+  launch_threads(find_hub, std::min(state.vertices, device_threads), stream, state, best);
+  const unsigned long long found = read_back(best, stream);
+  return {static_cast<std::uint32_t>(found == 0 ? 0 : 0xFFFF'FFFF - (found & 0xFFFF'FFFF)),
+          found >> 32};
+}
+
+void components_start_with(const ComponentsState& state, const std::uint64_t* joined,
+                           Stream stream) {
+  const OnDeviceOf device(stream);
+  const VisitLayout layout(state.workspace, state.vertices, 0, 0);
+  auto* const first = reinterpret_cast<unsigned long long*>(layout.value);
+  check(cudaMemsetAsync(first, 0xFF, sizeof *first, stream.cuda()));
+  const std::uint64_t words = bitmap_words(state.vertices);
+  launch_threads(find_first, words, stream, joined, words, first);
+  launch_threads(start_with, state.vertices, stream, state, joined, first);
+}
+
 void components_sample(const ComponentsState& state, const EdgePass& pass, std::uint32_t rounds,
                        unsigned blocks, Stream stream) {
   const OnDeviceOf device(stream);
   if (pass.edges == 0) return;
   // The owners of a span are as many as its edges at most, but for those without edges.
-  constexpr std::uint64_t enough = 132 * 8;
-  launch_threads(sample, (blocks == 0 ? enough : std::uint64_t{blocks}) * block_threads, stream,
-                 state, pass, rounds);
+  launch_threads(sample, blocks == 0 ? device_threads : std::uint64_t{blocks} * block_threads,
+                 stream, state, pass, rounds);
 }
 
 void components_flatten(const ComponentsState& state, Stream stream) {

@@ -1,5 +1,16 @@
 // Connected components, the edges taken as undirected: afterwards two vertices have the same label
-// if and only if they are connected. Two ways.
+// if and only if they are connected. Three ways.
+//
+// Multistep (Slota, Rajamanickam, Madduri: BFS and coloring-based parallel algorithms for strongly
+// connected components and related problems, 2014): search from a vertex of many edges
+// (kernels/bfs.hpp), which finds most of the greatest component with a bit a vertex to look at,
+// where trees need a label; then link those outside of it.
+//
+//   from = components_hub(state, stream);
+//   // a search, as far as it goes, to the bitmap `found`
+//   components_start_with(state, found, stream);
+//   count = list_vertices(found, false, ...);
+//   // demand_of_frontier(state.frontier) and components_link, as below
 //
 // Afforest (Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via subgraph
 // sampling, 2018): link every vertex along its first few edges, find the component that most are in
@@ -50,6 +61,18 @@ Bytes components_workspace_bytes(std::uint64_t vertices, std::uint64_t pass_edge
 
 // Every vertex is its own label; all bits are set.
 void components_start(const ComponentsState& state, Stream stream);
+
+// A vertex that has the most edges, and how many: of several, the smallest. Waits.
+struct Hub {
+  std::uint32_t vertex = 0;
+  std::uint64_t edges = 0;
+};
+Hub components_hub(const ComponentsState& state, Stream stream);
+
+// The vertices whose bit is set in `joined` are connected: the smallest of them is their label.
+// Every other vertex is its own.
+void components_start_with(const ComponentsState& state, const std::uint64_t* joined,
+                           Stream stream);
 
 // Links every vertex along those of its first `rounds` edges that are in the pass. `blocks` as in
 // ItemPass.

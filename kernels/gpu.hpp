@@ -53,6 +53,9 @@ void bfs_pull(const BfsState& state, const WorkItems& items, const ItemPass& pas
 std::uint64_t bfs_next_frontier(const BfsState& state, Stream stream);
 
 void components_start(const ComponentsState& state, Stream stream);
+Hub components_hub(const ComponentsState& state, Stream stream);
+void components_start_with(const ComponentsState& state, const std::uint64_t* joined,
+                           Stream stream);
 void components_sample(const ComponentsState& state, const EdgePass& pass, std::uint32_t rounds,
                        unsigned blocks, Stream stream);
 void components_flatten(const ComponentsState& state, Stream stream);

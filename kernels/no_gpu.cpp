@@ -50,6 +50,8 @@ void bfs_pull(const BfsState&, const WorkItems&, const ItemPass&, Stream) { refu
 std::uint64_t bfs_next_frontier(const BfsState&, Stream) { refuse(); }
 
 void components_start(const ComponentsState&, Stream) { refuse(); }
+Hub components_hub(const ComponentsState&, Stream) { refuse(); }
+void components_start_with(const ComponentsState&, const std::uint64_t*, Stream) { refuse(); }
 void components_sample(const ComponentsState&, const EdgePass&, std::uint32_t, unsigned, Stream) {
   refuse();
 }

@@ -19,9 +19,6 @@ Bfs::Bfs(const PagedGraph& graph) : graph_(graph) {
   reached_ = data.array<std::uint64_t>(words, "reached");
   settled_ = data.array<std::uint64_t>(words, "settled");
   front_ = data.array<std::uint64_t>(words, "front");
-  workspace_ = data.array<std::byte>(
-      kernels::bfs_workspace_bytes(n, graph.most_edges(), graph.most_chunks(), graph.stream()),
-      "BFS workspace");
   schedule_.emplace(data, graph);
   lease_ = data.lease(graph.out().neighbours.chunk_bytes());
 }
@@ -32,13 +29,14 @@ BfsResult Bfs::run(std::uint64_t source, const BfsOptions& options, const Watch&
                                  source, graph_.vertices()));
   const Stream stream = graph_.stream();
   const auto n = static_cast<double>(graph_.vertices());
-  kernels::BfsState state{graph_.vertices(), nullptr,         parents_.data(), frontier_.data(),
-                          reached_.data(),   settled_.data(), front_.data(),   workspace_.data()};
+  kernels::BfsState state{
+      graph_.vertices(), nullptr,         parents_.data(), frontier_.data(),
+      reached_.data(),   settled_.data(), front_.data(),   schedule_->workspace()};
   schedule_->set(options.schedule);
   const bool may_pull = static_cast<bool>(graph_.in().neighbours);
   Exchange& exchange = graph_.exchange();
   const auto own = [&](std::uint64_t count) {
-    return graph_.own(frontier_.data(), count, workspace_.data());
+    return graph_.own(frontier_.data(), count, schedule_->workspace());
   };
   BfsResult result;
   StepClock clock(graph_, watch);
@@ -73,13 +71,15 @@ BfsResult Bfs::run(std::uint64_t source, const BfsOptions& options, const Watch&
       did = schedule_->work(
           [&](const EdgeWork& work) {
             state.neighbours = work.neighbours;
-            kernels::bfs_pull(state, work.items, work.pass, stream);
+            state.workspace = work.workspace;
+            kernels::bfs_pull(state, work.items, work.pass, work.stream);
           },
           each);
     } else {
       did = schedule_->work([&](const EdgeWork& work) {
         state.neighbours = work.neighbours;
-        kernels::bfs_expand(state, work.items, work.pass, stream);
+        state.workspace = work.workspace;
+        kernels::bfs_expand(state, work.items, work.pass, work.stream);
       });
     }
     // 3. the next frontier, of all parts

@@ -50,7 +50,6 @@ class Bfs {
   const PagedGraph& graph_;
   VertexArray<std::uint32_t> parents_, frontier_;
   VertexArray<std::uint64_t> reached_, settled_, front_;
-  VertexArray<std::byte> workspace_;
   std::optional<LevelSchedule> schedule_;
   Lease lease_;
 };

@@ -16,10 +16,6 @@ Centrality::Centrality(const PagedGraph& graph) : graph_(graph) {
   depths_ = data.array<std::uint32_t>(n, "depths");
   order_ = data.array<std::uint32_t>(n, "order");
   bits_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "next level");
-  workspace_ =
-      data.array<std::byte>(kernels::visit_workspace_bytes(
-                                n, graph.most_edges(), graph.most_chunks(), graph.stream()),
-                            "betweenness workspace");
   schedule_.emplace(data, graph);
   lease_ = data.lease(graph.out().neighbours.chunk_bytes());
 }
@@ -28,8 +24,8 @@ CentralityResult Centrality::run(std::span<const Vertex> sources, const Schedule
                                  const Watch& watch) {
   const Stream stream = graph_.stream();
   kernels::CentralityState state{
-      graph_.vertices(), nullptr,       scores_.data(), paths_.data(),    dependencies_.data(),
-      depths_.data(),    order_.data(), bits_.data(),   workspace_.data()};
+      graph_.vertices(), nullptr,       scores_.data(), paths_.data(),         dependencies_.data(),
+      depths_.data(),    order_.data(), bits_.data(),   schedule_->workspace()};
   schedule_->set(options);
   CentralityResult result;
   StepClock clock(graph_, watch);
@@ -46,7 +42,8 @@ CentralityResult Centrality::run(std::span<const Vertex> sources, const Schedule
       schedule_->count(graph_.out(), {order_.data() + begins[depth], count});
       return schedule_->work([&](const EdgeWork& work) {
         state.neighbours = work.neighbours;
-        step(state, static_cast<std::uint32_t>(depth), work.items, work.pass, stream);
+        state.workspace = work.workspace;
+        step(state, static_cast<std::uint32_t>(depth), work.items, work.pass, work.stream);
       });
     };
     // 1. forward, until a level is empty

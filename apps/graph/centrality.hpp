@@ -34,7 +34,6 @@ class Centrality {
   VertexArray<double> scores_, paths_, dependencies_;
   VertexArray<std::uint32_t> depths_, order_;
   VertexArray<std::uint64_t> bits_;
-  VertexArray<std::byte> workspace_;
   std::optional<LevelSchedule> schedule_;
   Lease lease_;
 };

@@ -1,9 +1,10 @@
 #include "apps/graph/components.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "apps/graph/error.hpp"
-#include "apps/graph/step_clock.hpp"
+#include "apps/graph/reach.hpp"
 
 namespace holdall::graph {
 
@@ -15,11 +16,8 @@ Components::Components(const PagedGraph& graph) : graph_(graph) {
   labels_ = data.array<std::uint32_t>(n, "labels");
   frontier_ = data.array<std::uint32_t>(n, "frontier");
   bits_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "changed");
+  settled_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "settled");
   if (graph.exchange().parts() > 1) sent_ = data.array<std::uint32_t>(n, "labels for other parts");
-  workspace_ =
-      data.array<std::byte>(kernels::components_workspace_bytes(
-                                n, graph.most_edges(), graph.most_chunks(), graph.stream()),
-                            "components workspace");
   schedule_.emplace(data, graph);
   lease_ = data.lease(graph.out().neighbours.chunk_bytes());
 }
@@ -28,17 +26,16 @@ Components::Components(const PagedGraph& graph) : graph_(graph) {
 LevelWork Components::along_all(kernels::ComponentsState& state, std::uint64_t count, bool link) {
   LevelWork did;
   const auto along = [&](const PagedAdjacency& edges) {
-    schedule_->count(edges, graph_.own(frontier_.data(), count, workspace_.data()));
-    const LevelWork some = schedule_->work([&](const EdgeWork& work) {
-      state.neighbours = work.neighbours;
+    schedule_->count(edges, graph_.own(frontier_.data(), count, schedule_->workspace()));
+    did += schedule_->work([&](const EdgeWork& work) {
+      kernels::ComponentsState its = state;
+      its.neighbours = work.neighbours;
+      its.workspace = work.workspace;
       if (link)
-        kernels::components_link(state, work.items, work.pass, graph_.stream());
+        kernels::components_link(its, work.items, work.pass, work.stream);
       else
-        kernels::components_send(state, work.items, work.pass, graph_.stream());
+        kernels::components_send(its, work.items, work.pass, work.stream);
     });
-    did.edges += some.edges;
-    did.edges_in_place += some.edges_in_place;
-    did.bytes_in_place += some.bytes_in_place;
   };
   along(graph_.out());
   if (graph_.directed()) along(graph_.in());
@@ -64,6 +61,50 @@ void Components::join(const kernels::ComponentsState& state) {
   kernels::components_flatten(state, stream);
 }
 
+std::uint64_t Components::search(kernels::ComponentsState& state, StepClock& clock) {
+  const Stream stream = graph_.stream();
+  Exchange& exchange = graph_.exchange();
+  // 1. of all parts' vertices, one of the most edges
+  const kernels::Hub mine = kernels::components_hub(state, stream);
+  std::vector<std::uint64_t> hubs(2 * static_cast<std::size_t>(exchange.parts()));
+  std::uint64_t* const own = hubs.data() + 2 * static_cast<std::size_t>(exchange.part());
+  own[0] = mine.edges;
+  own[1] = mine.vertex;
+  exchange.sum(hubs);
+  std::size_t hub = 0;
+  for (std::size_t i = 2; i < hubs.size(); i += 2)
+    if (hubs[i] > hubs[hub]) hub = i;
+  // 2. from it
+  const kernels::BfsState found{
+      graph_.vertices(), nullptr,         labels_.data(), frontier_.data(),
+      bits_.data(),      settled_.data(), nullptr,        schedule_->workspace()};
+  reach(graph_, *schedule_, found, bits_, static_cast<Vertex>(hubs[hub + 1]), clock);
+  kernels::components_start_with(state, bits_.data(), stream);
+  return kernels::list_vertices(bits_.data(), false, graph_.vertices(), frontier_.data(),
+                                schedule_->workspace(), stream);
+}
+
+std::uint64_t Components::sample(kernels::ComponentsState& state, std::uint32_t rounds,
+                                 StepClock& clock) {
+  const Stream stream = graph_.stream();
+  const std::uint64_t n = graph_.vertices();
+  // 1. the first edges of every list, a sector of the link each
+  clock.begin();
+  const double share =
+      std::min(1.0, 32.0 * static_cast<double>(n) /
+                        (4.0 * static_cast<double>(std::max<std::uint64_t>(graph_.edges(), 1))));
+  const LevelWork sampled = schedule_->sweep(graph_.out(), share, [&](const SweepWork& work) {
+    state.neighbours = work.neighbours;
+    kernels::components_sample(state, work.pass, rounds, work.blocks, stream);
+  });
+  join(state);
+  // 2. who is outside of the greatest component
+  const std::uint32_t greatest = kernels::components_most_frequent(state, stream);
+  const std::uint64_t count = kernels::components_outside(state, greatest, stream);
+  clock.end(n, sampled);
+  return count;
+}
+
 ComponentsResult Components::run(const ComponentsOptions& options, const Watch& watch) {
   const Stream stream = graph_.stream();
   const std::uint64_t n = graph_.vertices();
@@ -73,27 +114,24 @@ ComponentsResult Components::run(const ComponentsOptions& options, const Watch& 
                                  labels_.data(),
                                  frontier_.data(),
                                  bits_.data(),
-                                 workspace_.data()};
+                                 schedule_->workspace()};
   schedule_->set(options.schedule);
   ComponentsResult result;
   StepClock clock(graph_, watch);
   kernels::components_start(state, stream);
-  if (options.method == ComponentsOptions::Method::afforest) {
-    // 1. the first edges of every list, a sector of the link each
-    clock.begin();
-    const double share =
-        std::min(1.0, 32.0 * static_cast<double>(n) /
-                          (4.0 * static_cast<double>(std::max<std::uint64_t>(graph_.edges(), 1))));
-    const LevelWork sampled = schedule_->sweep(graph_.out(), share, [&](const SweepWork& work) {
-      state.neighbours = work.neighbours;
-      kernels::components_sample(state, work.pass, options.rounds, work.blocks, stream);
-    });
-    join(state);
-    // 2. who is outside of the greatest component
-    const std::uint32_t greatest = kernels::components_most_frequent(state, stream);
-    const std::uint64_t count = kernels::components_outside(state, greatest, stream);
-    clock.end(n, sampled);
-    // 3. all edges of those
+  if (options.method != ComponentsOptions::Method::label_propagation) {
+    // 1. most of the greatest component
+    std::uint64_t count = n;
+    if (options.method == ComponentsOptions::Method::multistep && graph_.edges() > 0) {
+      count = search(state, clock);
+      const std::uint64_t left = schedule_->count(
+          graph_.out(), graph_.own(frontier_.data(), count, schedule_->workspace()));
+      if (graph_.exchange().sum(left) > graph_.edges() / 4)
+        count = sample(state, options.rounds, clock);
+    } else {
+      count = sample(state, options.rounds, clock);
+    }
+    // 2. all edges of those outside
     clock.begin();
     const LevelWork rest = count > 0 ? along_all(state, count, true) : LevelWork{};
     if (count > 0) join(state);

@@ -8,14 +8,17 @@
 
 #include "apps/graph/level_schedule.hpp"
 #include "apps/graph/paged_graph.hpp"
+#include "apps/graph/step_clock.hpp"
 #include "kernels/components.hpp"
 
 namespace holdall::graph {
 
 struct ComponentsOptions {
   // Afforest reads the first edges of every list, then those of the vertices alone that these have
-  // not joined to the greatest component. Label propagation sweeps until nothing changes.
-  enum class Method { afforest, label_propagation } method = Method::afforest;
+  // not joined to the greatest component. Multistep searches for the greatest component first, from
+  // a vertex of many edges, and leaves to Afforest what is outside. Label propagation sweeps until
+  // nothing changes.
+  enum class Method { multistep, afforest, label_propagation } method = Method::multistep;
   std::uint32_t rounds = 2;  // edges of each list that Afforest begins with
   ScheduleOptions schedule;
 };
@@ -39,13 +42,15 @@ class Components {
   ComponentsResult run(const ComponentsOptions& options = {}, const Watch& watch = {});
 
  private:
+  // Each answers how many vertices are outside of the component that it found: the frontier.
+  std::uint64_t search(kernels::ComponentsState& state, StepClock& clock);
+  std::uint64_t sample(kernels::ComponentsState& state, std::uint32_t rounds, StepClock& clock);
   LevelWork along_all(kernels::ComponentsState& state, std::uint64_t count, bool link);
   void join(const kernels::ComponentsState& state);
 
   const PagedGraph& graph_;
   VertexArray<std::uint32_t> labels_, frontier_, sent_;
-  VertexArray<std::uint64_t> bits_;
-  VertexArray<std::byte> workspace_;
+  VertexArray<std::uint64_t> bits_, settled_;
   std::optional<LevelSchedule> schedule_;
   Lease lease_;
 };

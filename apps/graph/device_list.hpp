@@ -13,10 +13,12 @@ namespace holdall::graph {
 template <class T>
 class DeviceList {
  public:
-  // Lists of up to `most` elements.
+  // Lists of up to `most` elements, for launches on `stream`.
   DeviceList(VertexData& data, std::uint64_t most, const std::string& name)
+      : DeviceList(data, most, name, data.stream()) {}
+  DeviceList(VertexData& data, std::uint64_t most, const std::string& name, Stream stream)
       : driver_(&data.engine().driver()),
-        stream_(data.stream()),
+        stream_(stream),
         most_(std::max<std::uint64_t>(most, 1)),
         host_(data.engine().host_array<T>(slots * most_, name)),
         device_(data.array<T>(slots * most_, name)) {

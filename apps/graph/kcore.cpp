@@ -17,21 +17,21 @@ Kcore::Kcore(const PagedGraph& graph) : graph_(graph) {
   frontier_ = data.array<std::uint32_t>(n, "frontier");
   answer_ = data.array<std::uint32_t>(1, "least degree");
   bits_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "to be peeled");
-  workspace_ =
-      data.array<std::byte>(kernels::visit_workspace_bytes(
-                                n, graph.most_edges(), graph.most_chunks(), graph.stream()),
-                            "core workspace");
   schedule_.emplace(data, graph);
   lease_ = data.lease(graph.out().neighbours.chunk_bytes());
 }
 
 KcoreResult Kcore::run(const ScheduleOptions& options, const Watch& watch) {
   const Stream stream = graph_.stream();
-  kernels::KcoreState state{graph_.vertices(), graph_.out().offsets.data(),
-                            nullptr,           cores_.data(),
-                            degrees_.data(),   frontier_.data(),
-                            bits_.data(),      answer_.data(),
-                            workspace_.data()};
+  kernels::KcoreState state{graph_.vertices(),
+                            graph_.out().offsets.data(),
+                            nullptr,
+                            cores_.data(),
+                            degrees_.data(),
+                            frontier_.data(),
+                            bits_.data(),
+                            answer_.data(),
+                            schedule_->workspace()};
   schedule_->set(options);
   KcoreResult result;
   StepClock clock(graph_, watch);
@@ -44,7 +44,8 @@ KcoreResult Kcore::run(const ScheduleOptions& options, const Watch& watch) {
       schedule_->count(graph_.out(), {frontier_.data(), count});
       const LevelWork did = schedule_->work([&](const EdgeWork& work) {
         state.neighbours = work.neighbours;
-        kernels::kcore_drop(state, k, work.items, work.pass, stream);
+        state.workspace = work.workspace;
+        kernels::kcore_drop(state, k, work.items, work.pass, work.stream);
       });
       if (watch) graph_.engine().synchronize(stream);
       clock.end(count, did);

@@ -30,7 +30,6 @@ class Kcore {
   const PagedGraph& graph_;
   VertexArray<std::uint32_t> cores_, degrees_, frontier_, answer_;
   VertexArray<std::uint64_t> bits_;
-  VertexArray<std::byte> workspace_;
   std::optional<LevelSchedule> schedule_;
   Lease lease_;
 };

@@ -2,18 +2,30 @@
 
 #include <algorithm>
 
+#include "kernels/visit.hpp"
+
 namespace holdall::graph {
 
 namespace {
 
 constexpr double sector = 32;  // bytes, what the link carries at the least
 
+// Blocks of a GPU that read in place: few, so that what is under way lies close together. Lists
+// that are read whole keep a block some 8 KiB under way, and together they should stay within 64
+// MiB, past which translating addresses becomes slower than the link. One H200, BFS over half of
+// urand 27, 64 and 256 blocks: top-down 319 and 233 ms, bottom-up (lists read in part) 101 and 127
+// ms.
+constexpr double few = 64;
+constexpr double most = 256;
+
 }  // namespace
 
 LevelSchedule::LevelSchedule(VertexData& data, const PagedGraph& graph, bool weighted)
     : graph_(graph),
       weighted_(weighted),
+      beside_(graph),
       ranges_(data, graph.most_chunks(), "item ranges"),
+      ranges_beside_(data, graph.most_chunks(), "item ranges in place", beside_.stream()),
       spans_(data, graph.most_chunks(), "edge spans") {
   const std::uint64_t chunks = graph.most_chunks();
   const std::uint64_t items = graph.vertices() + chunks;
@@ -26,6 +38,13 @@ LevelSchedule::LevelSchedule(VertexData& data, const PagedGraph& graph, bool wei
   workspace_ = data.array<std::byte>(
       kernels::demand_workspace_bytes(graph.vertices(), chunks, graph.stream()),
       "demand workspace");
+  const auto visit_workspace = [&](const char* what) {
+    return data.array<std::byte>(kernels::visit_workspace_bytes(
+                                     graph.vertices(), graph.most_edges(), chunks, graph.stream()),
+                                 what);
+  };
+  visit_workspace_ = visit_workspace("workspace");
+  visit_workspace_beside_ = visit_workspace("workspace in place");
   Engine& engine = graph.engine();
   const auto seen = [&](std::uint64_t count, const char* what) {
     return engine.host_array<std::uint64_t>(std::max<std::uint64_t>(count, 1), what);
@@ -66,6 +85,35 @@ Passes LevelSchedule::passes_over(const PagedAdjacency& edges, const ChunkSet& c
                    : graph_.engine().passes(graph_.stream(), {read(edges.neighbours, chunks)});
 }
 
+double LevelSchedule::room() const {
+  double bytes = 0;
+  const Stats stats = graph_.engine().stats();
+  for (std::size_t i = 0; i < stats.devices.size(); ++i) {
+    // Where the graph is split, the other devices are the other parts'.
+    if (graph_.exchange().parts() > 1 && static_cast<int>(i) != graph_.device()) continue;
+    const DeviceStats& device = stats.devices[i];
+    if (device.resident < device.budget)
+      bytes += static_cast<double>(device.budget - device.resident);
+  }
+  return bytes;
+}
+
+// About what choose() would move, of what is missing.
+double LevelSchedule::to_move(Passes& passes, const PagedAdjacency& edges,
+                              const Needed& needed) const {
+  const auto chunk_bytes =
+      static_cast<double>(edges.neighbours.chunk_bytes() * (weighted_ ? 2 : 1));
+  double moved = 0;
+  passes.leave_out([&](const RangeState&, std::uint64_t chunk) {
+    const double bytes = needed(chunk);
+    const bool in_place =
+        edges.neighbours_in_place != nullptr && bytes < options_.paged_from * chunk_bytes;
+    moved += in_place ? bytes : chunk_bytes;
+    return false;
+  });
+  return moved;
+}
+
 // Takes out of `passes` what is to be read in place.
 void LevelSchedule::choose(Passes& passes, const PagedAdjacency& edges, const Needed& needed) {
   in_place_.clear();
@@ -75,15 +123,7 @@ void LevelSchedule::choose(Passes& passes, const PagedAdjacency& edges, const Ne
   // Where there are frames that nobody uses, a chunk is worth one once as much has been read of it
   // in place as paging it would have taken: that is twice the least at the worst, and pays from the
   // next level or run on.
-  double room = 0;
-  const Stats stats = graph_.engine().stats();
-  for (std::size_t i = 0; i < stats.devices.size(); ++i) {
-    // Where the graph is split, the other devices are the other parts'.
-    if (graph_.exchange().parts() > 1 && static_cast<int>(i) != graph_.device()) continue;
-    const DeviceStats& device = stats.devices[i];
-    if (device.resident < device.budget)
-      room += static_cast<double>(device.budget - device.resident);
-  }
+  double room = this->room();
   std::vector<double>& paid = paid_[graph_.directed() && &edges == &graph_.in()];
   passes.leave_out([&](const RangeState&, std::uint64_t chunk) {
     const double bytes = needed(chunk);
@@ -99,23 +139,32 @@ void LevelSchedule::choose(Passes& passes, const PagedAdjacency& edges, const Ne
   });
 }
 
-LevelWork LevelSchedule::work(const std::function<void(const EdgeWork&)>& step, double edges_each) {
+// For lists read whole, of which the chunks read in place have so much.
+unsigned LevelSchedule::blocks_for(double density) const {
+  if (options_.blocks > 0) return options_.blocks;
+  return static_cast<unsigned>(std::clamp(density * (64 << 20) / (8 << 10), few, most));
+}
+
+LevelWork LevelSchedule::work(const std::function<void(const EdgeWork&)>& step, double edges_each,
+                              Bytes most_moved) {
   LevelWork did;
   const std::uint64_t chunks = grid_.chunks();
   if (chunks == 0) return did;
   const PagedAdjacency& edges = *edges_;
   const double edge_bytes = weighted_ ? 8 : 4;
+  const auto chunk_bytes = static_cast<double>(edges.neighbours.chunk_bytes());
+  const double edges_in_chunk = chunk_bytes / sizeof(Vertex);
   const auto needed = [&](std::uint64_t c) {
     const auto items = static_cast<double>(seen_items_[c + 1] - seen_items_[c]);
-    // A list begins and ends within a sector.
-    return std::min(static_cast<double>(seen_edges_[c]), items * edges_each) * edge_bytes +
-           items * (sector - 4) * (weighted_ ? 2 : 1);
+    // A list begins and ends within a sector, which it shares with the next if that is read too.
+    const auto edges_here = static_cast<double>(seen_edges_[c]);
+    const double next = edges_each < edges_here ? 0 : edges_here / edges_in_chunk;
+    return std::min(edges_here, items * edges_each) * edge_bytes +
+           items * (sector - 4) * (1 - next) * (weighted_ ? 2 : 1);
   };
-  EdgeWork work{
-      {item_vertices_.size(), item_vertices_.data(), item_begins_.data(), item_scan_.data()},
-      {},
-      edges.neighbours.data(),
-      weighted_ ? edges.weights.data() : nullptr};
+  EdgeWork work;
+  work.items = {item_vertices_.size(), item_vertices_.data(), item_begins_.data(),
+                item_scan_.data()};
   std::vector<kernels::ItemRange> ranges;
   const auto add = [&](std::uint64_t first, std::uint64_t count) {
     const std::uint64_t begin = seen_items_[first];
@@ -127,82 +176,61 @@ LevelWork LevelSchedule::work(const std::function<void(const EdgeWork&)>& step, 
     work.pass.items += items;
     for (std::uint64_t c = first; c < first + count; ++c) work.pass.edges += seen_edges_[c];
   };
-  const auto launch = [&] {
-    work.pass.ranges = ranges_.send(ranges);
+  const auto launch = [&](DeviceList<kernels::ItemRange>& list) {
+    work.pass.ranges = list.send(ranges);
     work.pass.ranges_count = ranges.size();
     step(work);
-    ranges_.launched();
+    list.launched();
     did.edges += work.pass.edges;
     ranges.clear();
     work.pass = {};
   };
 
-  // 1. what is resident, and what is paged meanwhile
+  // 1. what is paged, what is read in place, what is left
   const ChunkSet set(std::span<const std::uint64_t>(seen_bitmap_.data(), seen_bitmap_.size()),
                      chunks);
   Passes passes = passes_over(edges, set);
-  choose(passes, edges, needed);
-  while (passes.next()) {
-    for (const Need& part : passes.parts())
-      if (part.range == &edges.neighbours.state()) add(part.run.first, part.run.count);
-    launch();
+  if (most_moved < ~Bytes{0} && to_move(passes, edges, needed) > static_cast<double>(most_moved)) {
+    in_place_.clear();
+    passes.leave_out([&](const RangeState&, std::uint64_t chunk) {
+      did.edges_left += seen_edges_[chunk];
+      return true;
+    });
+  } else {
+    choose(passes, edges, needed);
   }
 
   // 2. what is read in place
-  if (in_place_.empty()) return did;
-  for (const std::uint64_t c : in_place_) {
-    add(c, 1);
-    did.bytes_in_place += static_cast<Bytes>(needed(c));
+  const bool in_place = !in_place_.empty();
+  if (in_place) {
+    for (const std::uint64_t c : in_place_) {
+      add(c, 1);
+      did.bytes_in_place += static_cast<Bytes>(needed(c));
+    }
+    did.edges_in_place = work.pass.edges;
+    const bool whole = edges_each == std::numeric_limits<double>::infinity();
+    work.pass.blocks = blocks_for(whole ? static_cast<double>(did.bytes_in_place) /
+                                              (static_cast<double>(in_place_.size()) * chunk_bytes)
+                                        : 0);
+    work.stream = beside_.stream();
+    work.workspace = visit_workspace_beside_.data();
+    work.neighbours = edges.neighbours_in_place;
+    work.weights = weighted_ ? edges.weights_in_place : nullptr;
+    beside_.begin();
+    launch(ranges_beside_);
   }
-  did.edges_in_place = work.pass.edges;
-  work.pass.blocks = options_.blocks;
-  work.neighbours = edges.neighbours_in_place;
-  work.weights = weighted_ ? edges.weights_in_place : nullptr;
-  launch();
-  return did;
-}
 
-LevelWork LevelSchedule::sweep(const PagedAdjacency& edges, double share,
-                               const std::function<void(const SweepWork&)>& step) {
-  LevelWork did;
-  if (edges.edges == 0) return did;
-  ChunkSet all_chunks(edges.neighbours.chunks());
-  all_chunks.add(0, edges.neighbours.chunks());
-  const double needed = share * static_cast<double>(edges.neighbours.chunk_bytes());
-  SweepWork work{{}, 0, edges.neighbours.data()};
-  std::vector<kernels::EdgeSpan> spans;
-  const auto add = [&](ChunkRun run) {
-    const auto [first, count] = edges.neighbours.elements(run);
-    if (!spans.empty() && spans.back().first + spans.back().count == first)
-      spans.back().count += count;
-    else
-      spans.push_back({first, count});
-    work.pass.edges += count;
-  };
-  const auto launch = [&] {
-    work.pass.spans = spans_.send(spans);
-    work.pass.spans_count = spans.size();
-    step(work);
-    spans_.launched();
-    did.edges += work.pass.edges;
-    spans.clear();
-    work.pass = {};
-  };
-  Passes passes = graph_.engine().passes(graph_.stream(), {read(edges.neighbours, all_chunks)});
-  choose(passes, edges, [&](std::uint64_t) { return needed; });
+  // 3. what is resident, and what is paged meanwhile
+  work.stream = graph_.stream();
+  work.workspace = visit_workspace_.data();
+  work.neighbours = edges.neighbours.data();
+  work.weights = weighted_ ? edges.weights.data() : nullptr;
   while (passes.next()) {
-    for (const Need& part : passes.parts()) add(part.run);
-    launch();
+    for (const Need& part : passes.parts())
+      if (part.range == &edges.neighbours.state()) add(part.run.first, part.run.count);
+    launch(ranges_);
   }
-  if (in_place_.empty()) return did;
-  for (const std::uint64_t c : in_place_) {
-    add({c, 1});
-    did.bytes_in_place += static_cast<Bytes>(needed);
-  }
-  did.edges_in_place = work.pass.edges;
-  work.blocks = options_.blocks;
-  work.neighbours = edges.neighbours_in_place;
-  launch();
+  if (in_place) beside_.end();
   return did;
 }
 

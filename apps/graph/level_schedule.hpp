@@ -4,14 +4,15 @@
 //   - chunks that are resident are worked on first, while others come,
 //   - chunks of which much is needed are paged, ahead of the work on them,
 //   - of the others, what is needed is read where it lies, in pinned host memory, over the link: in
-//     the order of the edges and by few blocks, which the link likes best,
+//     the order of the edges and by few blocks, which the link likes best, beside the other work,
 //   - nothing else moves.
 //
 //   LevelSchedule schedule(data, graph);
 //   schedule.count(graph.out(), {frontier, count});
 //   LevelWork did = schedule.work([&](const EdgeWork& work) {
 //     state.neighbours = work.neighbours;
-//     kernels::bfs_expand(state, work.items, work.pass, stream);
+//     state.workspace = work.workspace;
+//     kernels::bfs_expand(state, work.items, work.pass, work.stream);
 //   });
 //
 // Graphs in a file have no place to read a part of a chunk from, and are paged only.
@@ -23,6 +24,7 @@
 #include <optional>
 #include <vector>
 
+#include "apps/graph/beside.hpp"
 #include "apps/graph/device_list.hpp"
 #include "apps/graph/paged_graph.hpp"
 #include "kernels/demand.hpp"
@@ -34,13 +36,18 @@ struct ScheduleOptions {
   // default is the rate of sorted reads in place over that of paging, some 42 and 53 GB/s on an
   // H200. 0: all is paged; above 1: nothing is.
   double paged_from = 0.8;
-  unsigned blocks = 64;  // of a GPU, for what is read in place
+  // Of a GPU, for what is read in place. 0: few, and as many as the link likes for lists that are
+  // read whole.
+  unsigned blocks = 0;
 };
 
-// What a step is to work on, and where it finds the edges.
+// What a step is to work on, where it finds the edges, and where it is to be launched: what is read
+// in place runs at the same time as the rest.
 struct EdgeWork {
   kernels::WorkItems items;
   kernels::ItemPass pass;
+  Stream stream;
+  void* workspace = nullptr;  // of kernels::visit_workspace_bytes
   const Vertex* neighbours = nullptr;
   const std::uint32_t* weights = nullptr;
 };
@@ -54,6 +61,15 @@ struct LevelWork {
   std::uint64_t edges = 0;           // of the work handed out
   std::uint64_t edges_in_place = 0;  // of which not through paging
   Bytes bytes_in_place = 0;          // that they took of the link, about
+  std::uint64_t edges_left = 0;      // of the work that was not, being over a limit
+
+  LevelWork& operator+=(const LevelWork& other) {
+    edges += other.edges;
+    edges_in_place += other.edges_in_place;
+    bytes_in_place += other.bytes_in_place;
+    edges_left += other.edges_left;
+    return *this;
+  }
 };
 
 class LevelSchedule {
@@ -63,23 +79,35 @@ class LevelSchedule {
   LevelSchedule(VertexData& data, const PagedGraph& graph, bool weighted = false);
 
   void set(const ScheduleOptions& options) { options_ = options; }
+  // Of kernels::visit_workspace_bytes, for work on the graph's stream while no step runs.
+  void* workspace() const { return visit_workspace_.data(); }
 
   // The edges that `frontier` has in `edges`, graph.out() or graph.in(). Waits.
   std::uint64_t count(const PagedAdjacency& edges, const kernels::Frontier& frontier);
 
   // Calls `step` until all of what was counted last has been handed out; each call puts the work
-  // that it is given on the graph's stream. `edges_each`: how many of an item's edges the step will
-  // read, about, if not all. Throws as Engine::passes does.
+  // that it is given on the stream that it is given: what then comes on the graph's follows all.
+  // `edges_each`: how many of an item's edges the step will read, about, if not all. `most_moved`:
+  // where more bytes than that would have to come over the link, only what is resident is handed
+  // out. Throws as Engine::passes does.
   LevelWork work(const std::function<void(const EdgeWork&)>& step,
-                 double edges_each = std::numeric_limits<double>::infinity());
+                 double edges_each = std::numeric_limits<double>::infinity(),
+                 Bytes most_moved = ~Bytes{0});
 
   // The same over all edges, of which the steps will read about `share`.
   LevelWork sweep(const PagedAdjacency& edges, double share,
                   const std::function<void(const SweepWork&)>& step);
 
+  // Makes chunks resident, spread evenly, until so many are, as far as there are frames that nobody
+  // uses. Answers how many are then.
+  std::uint64_t fill(const PagedAdjacency& edges, std::uint64_t chunks);
+
  private:
   // Of a chunk: bytes that will be read.
   using Needed = std::function<double(std::uint64_t chunk)>;
+  double room() const;  // bytes of frames that nobody uses
+  unsigned blocks_for(double density) const;
+  double to_move(Passes& passes, const PagedAdjacency& edges, const Needed& needed) const;
   void choose(Passes& passes, const PagedAdjacency& edges, const Needed& needed);
   Passes passes_over(const PagedAdjacency& edges, const ChunkSet& chunks);
 
@@ -92,7 +120,9 @@ class LevelSchedule {
   VertexArray<std::uint64_t> item_begins_, item_scan_, chunk_items_, chunk_edges_, chunk_bitmap_;
   VertexArray<std::byte> workspace_;
   HostArray<std::uint64_t> seen_items_, seen_edges_, seen_bitmap_;
-  DeviceList<kernels::ItemRange> ranges_;
+  Beside beside_;
+  VertexArray<std::byte> visit_workspace_, visit_workspace_beside_;
+  DeviceList<kernels::ItemRange> ranges_, ranges_beside_;
   DeviceList<kernels::EdgeSpan> spans_;
   std::vector<std::uint64_t> in_place_;  // chunks, ascending
   std::vector<double> paid_[2];  // out, in: bytes of a chunk read in place since it was last paged

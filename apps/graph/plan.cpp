@@ -17,7 +17,7 @@ struct Needs {
 };
 constexpr Needs all_needs[] = {
     {"bfs", 64 + 3, true, true, 1, false},          {"sssp", 64 + 2, true, false, 1, true},
-    {"pagerank", 96, false, true, 1, false},        {"cc", 64 + 1, true, true, 2, false},
+    {"pagerank", 96, false, true, 1, false},        {"cc", 64 + 2, true, true, 2, false},
     {"bc", 3 * 64 + 64 + 1, true, false, 1, false}, {"tc", 0, false, false, 1, false},
     {"kcore", 96 + 1, true, false, 1, false},
 };

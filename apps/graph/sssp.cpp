@@ -20,9 +20,6 @@ Sssp::Sssp(const PagedGraph& graph) : graph_(graph) {
   waiting_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "waiting");
   chosen_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "chosen");
   answers_ = data.array<std::uint32_t>(2, "SSSP answers");
-  workspace_ = data.array<std::byte>(
-      kernels::visit_workspace_bytes(n, graph.most_edges(), graph.most_chunks(), graph.stream()),
-      "SSSP workspace");
   schedule_.emplace(data, graph, true);
   lease_ = data.lease(2 * graph.out().neighbours.chunk_bytes());
 }
@@ -57,9 +54,9 @@ SsspResult Sssp::run(std::uint64_t source, const SsspOptions& options, const Wat
   const Stream stream = graph_.stream();
   const bool floating = graph_.weights() == Weights::float32;
   kernels::SsspState state{
-      graph_.vertices(), nullptr,         nullptr,        floating,        distances_.data(),
-      frontier_.data(),  waiting_.data(), chosen_.data(), answers_.data(), answers_.data() + 1,
-      workspace_.data()};
+      graph_.vertices(),     nullptr,         nullptr,        floating,        distances_.data(),
+      frontier_.data(),      waiting_.data(), chosen_.data(), answers_.data(), answers_.data() + 1,
+      schedule_->workspace()};
   schedule_->set(options.schedule);
   const std::uint32_t delta = delta_of(options);
   SsspResult result;
@@ -76,11 +73,12 @@ SsspResult Sssp::run(std::uint64_t source, const SsspOptions& options, const Wat
       limit = std::max(kernels::path_along(nearest, delta, floating), nearest + 1);
       continue;
     }
-    schedule_->count(graph_.out(), graph_.own(frontier_.data(), count, workspace_.data()));
+    schedule_->count(graph_.out(), graph_.own(frontier_.data(), count, schedule_->workspace()));
     const LevelWork did = schedule_->work([&](const EdgeWork& work) {
       state.neighbours = work.neighbours;
       state.weights = work.weights;
-      kernels::sssp_relax(state, work.items, work.pass, stream);
+      state.workspace = work.workspace;
+      kernels::sssp_relax(state, work.items, work.pass, work.stream);
     });
     exchange.lower(distances_);
     exchange.unite(waiting_);

@@ -43,7 +43,6 @@ class Sssp {
   const PagedGraph& graph_;
   VertexArray<std::uint32_t> distances_, frontier_, answers_;
   VertexArray<std::uint64_t> waiting_, chosen_;
-  VertexArray<std::byte> workspace_;
   std::optional<LevelSchedule> schedule_;
   double mean_weight_ = 0;  // 0: not looked at yet
   Lease lease_;

@@ -25,7 +25,7 @@ class StepClock {
   void end(std::uint64_t vertices, LevelWork did, bool bottom_up = false) {
     std::uint64_t sums[] = {did.edges, did.edges_in_place, did.bytes_in_place};
     exchange_.sum(sums);
-    did = {sums[0], sums[1], sums[2]};
+    did = {.edges = sums[0], .edges_in_place = sums[1], .bytes_in_place = sums[2]};
     ++totals_.steps;
     totals_.edges += did.edges;
     totals_.edges_in_place += did.edges_in_place;

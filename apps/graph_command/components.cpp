@@ -18,12 +18,14 @@ void add_options(CLI::App& command, GraphOptions& o) {
       .add_option_function<std::string>(
           "--method",
           [&o](const std::string& text) {
-            o.components.method = text == "afforest" ? ComponentsOptions::Method::afforest
-                                                     : ComponentsOptions::Method::label_propagation;
+            using Method = ComponentsOptions::Method;
+            o.components.method = text == "multistep"  ? Method::multistep
+                                  : text == "afforest" ? Method::afforest
+                                                       : Method::label_propagation;
           },
-          "afforest or label-propagation")
+          "multistep, afforest or label-propagation")
       ->type_name("METHOD")
-      ->check(CLI::IsMember({"afforest", "label-propagation"}));
+      ->check(CLI::IsMember({"multistep", "afforest", "label-propagation"}));
 }
 
 Outcome run(const PagedGraph& graph, const GraphOptions& o, const Watch& watch) {

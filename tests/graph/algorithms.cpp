@@ -68,7 +68,8 @@ class Known {
     });
     run<Components>("components", paging, 1, [&](Components& components) {
       for (const auto method :
-           {ComponentsOptions::Method::afforest, ComponentsOptions::Method::label_propagation}) {
+           {ComponentsOptions::Method::multistep, ComponentsOptions::Method::afforest,
+            ComponentsOptions::Method::label_propagation}) {
         const ComponentsResult result = components.run({.method = method, .schedule = schedule});
         EXPECT_EQ(verify_components(csr_, result.labels), std::nullopt);
         std::vector<Vertex> all = result.labels;
@@ -268,7 +269,8 @@ TEST(Algorithms, of_real_graphs) {
     expect_answers_of(std::move(csr), source);
     expect_answers_of(load_graph(path), 0);
   });
-  if (!some) GTEST_SKIP() << folder_of_real_graphs() << " is not there; set HOLDALL_DATA to the data folder";
+  if (!some)
+    GTEST_SKIP() << folder_of_real_graphs() << " is not there; set HOLDALL_DATA to the data folder";
 }
 
 // ---- which way the edges come
@@ -277,7 +279,7 @@ class Ways : public testing::Test {
  protected:
   // Traffic of a second search, with room for about half of the edges.
   Traffic warm_traffic(double paged_from, BfsResult* result = nullptr) {
-    Engine engine({.memory = 36 * MiB, .driver = test_driver(), .chunk = 2 * MiB});
+    Engine engine({.memory = 40 * MiB, .driver = test_driver(), .chunk = 2 * MiB});
     const PagedGraph graph(engine, big_undirected().csr(), {});
     Bfs bfs(graph);
     const BfsOptions options{.direction = Direction::top_down,
@@ -319,6 +321,38 @@ TEST(Sources, have_edges_and_are_the_same_each_time) {
   for (const Vertex v : sources) EXPECT_EQ(csr.out.degree(v), 1) << v;
   EXPECT_EQ(pick_sources(graph, 8), sources);
   EXPECT_NE(pick_sources(graph, 8, 1), sources);
+}
+
+// ---- how components are searched
+
+struct Searched {
+  ComponentsResult result;
+  Bytes bytes_in = 0;
+};
+Searched search_components(const Csr& csr) {
+  Engine engine({.memory = 64 * MiB, .driver = "host", .chunk = 2 * MiB});
+  const PagedGraph graph(engine, csr, {});
+  Components components(graph);
+  const Traffic before = engine.stats();
+  Searched searched{components.run(), 0};
+  searched.bytes_in = (static_cast<Traffic>(engine.stats()) - before).bytes_in;
+  EXPECT_EQ(verify_components(csr, searched.result.labels), std::nullopt);
+  return searched;
+}
+
+TEST(ComponentsSearch, reads_a_part_of_a_graph_of_short_paths) {
+  const Csr csr = drawn("urand:14:96", false);
+  const Bytes edges = csr.edges() * sizeof(Vertex);
+  ASSERT_GT(edges, 10 * MiB);
+  const Searched searched = search_components(csr);
+  EXPECT_LE(searched.bytes_in, 2 * MiB);
+  EXPECT_LE(searched.result.totals.bytes_in_place, edges / 4);
+}
+
+TEST(ComponentsSearch, soon_leaves_a_graph_of_long_paths_to_afforest) {
+  constexpr Vertex side = 200;
+  const Searched searched = search_components(undirected(side * side, grid_of(side)));
+  EXPECT_LE(searched.result.totals.steps, 6);
 }
 
 // ---- what is refused

@@ -75,7 +75,8 @@ class Known {
                                     result.parents, [](Vertex v) { return v != unreached; })));
     }
     for (const auto method :
-         {ComponentsOptions::Method::afforest, ComponentsOptions::Method::label_propagation}) {
+         {ComponentsOptions::Method::multistep, ComponentsOptions::Method::afforest,
+          ComponentsOptions::Method::label_propagation}) {
       const auto result = run<ComponentsResult>(set_up, {}, [&](const PagedGraph& part) {
         return Components(part).run({.method = method, .schedule = schedule});
       });

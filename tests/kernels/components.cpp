@@ -1,5 +1,6 @@
 #include "kernels/components.hpp"
 
+#include "kernels/bfs.hpp"
 #include "tests/kernels/items.hpp"
 
 namespace holdall::kernels {
@@ -63,6 +64,78 @@ TEST_P(Components, OfAfforestAreTheSerialOnesHoweverTheChunksAreDealt) {
       components_flatten(world.state, stream());
       ASSERT_EQ(world.labels.read(), expected);
     }
+  }
+}
+
+TEST_P(Components, OfMultistepAreTheSerialOnesWhereverTheSearchStops) {
+  std::mt19937_64 random(9);
+  for (const Graph& shape : small_graphs()) {
+    const Graph graph = symmetrized(shape);
+    const std::vector<std::uint32_t> expected = serial_components(graph);
+    for (const int levels : {0, 1, 3, 100}) {
+      SCOPED_TRACE(graph.name + ", levels " + std::to_string(levels));
+      World world(graph, 4096, stream());
+      const DeviceArray<std::uint64_t> settled(bitmap_words(graph.vertices()), stream());
+      const BfsState search{graph.vertices(),
+                            world.out.neighbours(),
+                            world.labels.data(),
+                            world.frontier.data(),
+                            world.bits.data(),
+                            settled.data(),
+                            nullptr,
+                            world.out.workspace()};
+      const Hub hub = components_hub(world.state, stream());
+      std::uint64_t count = bfs_start(search, hub.vertex, stream());
+      for (int level = 0; level < levels && count > 0; ++level) {
+        world.out.deal(world.frontier.data(), count, 2, random,
+                       [&](const WorkItems& items, const ItemPass& pass) {
+                         bfs_expand(search, items, pass, stream());
+                       });
+        count = bfs_next_frontier(search, stream());
+      }
+      components_start_with(world.state, world.bits.data(), stream());
+      count = list_vertices(world.bits.data(), false, graph.vertices(), world.frontier.data(),
+                            world.out.workspace(), stream());
+      world.out.deal(world.frontier.data(), count, 3, random,
+                     [&](const WorkItems& items, const ItemPass& pass) {
+                       components_link(world.state, items, pass, stream());
+                     });
+      components_flatten(world.state, stream());
+      ASSERT_EQ(world.labels.read(), expected);
+    }
+  }
+}
+
+TEST_P(Components, BeginAtTheFirstVertexOfTheMostEdges) {
+  for (const Graph& graph : small_graphs()) {
+    SCOPED_TRACE(graph.name);
+    World world(graph, 4096, stream());
+    const Hub hub = components_hub(world.state, stream());
+    std::uint32_t expected = 0;
+    for (std::uint32_t v = 0; v < graph.vertices(); ++v)
+      if (list_of(graph, v).size() > list_of(graph, expected).size()) expected = v;
+    EXPECT_EQ(hub.vertex, expected);
+    EXPECT_EQ(hub.edges, list_of(graph, expected).size());
+  }
+}
+
+TEST_P(Components, StartWithOneWhoseLabelIsItsSmallestVertex) {
+  std::mt19937_64 random(10);
+  for (const std::uint64_t vertices : {1, 64, 65, 5000, 100'000}) {
+    const Graph graph = graph_of("no edges", vertices, {});
+    World world(graph, 4096, stream());
+    std::vector<std::uint64_t> words(bitmap_words(vertices));
+    std::vector<std::uint32_t> expected(vertices);
+    std::uint32_t least = no_vertex;
+    for (std::uint32_t v = 0; v < vertices; ++v) {
+      const bool in = v + 1 == vertices || (v > vertices / 3 && random() % 3 == 0);
+      if (in) words[v / 64] |= std::uint64_t{1} << v % 64;
+      if (in) least = std::min(least, v);
+      expected[v] = in ? least : v;
+    }
+    const DeviceArray<std::uint64_t> joined(words, stream());
+    components_start_with(world.state, joined.data(), stream());
+    EXPECT_EQ(world.labels.read(), expected);
   }
 }
 
