@@ -2,8 +2,8 @@
 // does a small batch take?
 //
 //   bench-embedding                                    # the sizes of bench/README.md, on a GPU;
-//   small ones on the host bench-embedding --rows 67108864 --dim 32 --share 0.25 --batch 1048576
-//   --alpha 0.8 --alpha 1.2
+//                                                      # small ones on the host
+//   bench-embedding --rows 67108864 --dim 32 --share 0.25 --batch 1048576 --alpha 0.8 --devices 2
 //
 // The baseline stands in the last column: one kernel through the same entries, which reads cold
 // rows where they lie.
@@ -50,7 +50,8 @@ void show_costs(Trial& trial) {
     for (const char* const name : {"direct", "beside", "sorted", "cpu"})
       for (const auto& [rows, seconds] : version->costs().curve(batch, fetch_named(name)))
         fmt::print("  {} {:<6} {:>7} cold rows {:>9.1f} us\n",
-                   batch == FetchCosts::Batch::small ? "alone   " : "with hot", name, rows, seconds * 1e6);
+                   batch == FetchCosts::Batch::small ? "alone   " : "with hot", name, rows,
+                   seconds * 1e6);
   fmt::print("  sorted: {} blocks, without the lowest {} bits\n", version->costs().blocks,
              version->costs().low_bit);
 }
@@ -64,10 +65,12 @@ int run(int argc, char** argv) {
   double seconds = 0.5;
   std::string only;
   std::string fetch = "measured";
+  int devices = 1;
   CLI::App app{"embedding look-ups", "bench-embedding"};
   app.add_option("--rows", options.rows);
   app.add_option("--dim", options.dim);
-  app.add_option("--share", options.share, "of the rows in device memory");
+  app.add_option("--share", options.share, "of the rows in the memory of each device");
+  app.add_option("--devices", devices, "that each look up batches of their own; 0: all");
   app.add_option("--batch", options.batch);
   app.add_option("--alpha", alphas, "of Zipf, 0: uniform");
   app.add_option("--seconds", seconds, "a row");
@@ -78,11 +81,12 @@ int run(int argc, char** argv) {
   options.fetch = fetch_named(fetch);
   const auto wanted = [&](const char* part) { return only.empty() || only == part; };
   Config config;
+  config.devices = devices;
   if (!gpu) config.memory = Bytes{1} << 30;
   Engine engine(config);
-  fmt::print("{}: {} rows of {} fp32, {:.0f} % in device memory, batches of {}\n",
-             engine.driver().info(0).name, options.rows, options.dim, options.share * 100,
-             options.batch);
+  fmt::print("{} x {}: {} rows of {} fp32, {:.0f} % in the memory of each, batches of {}\n",
+             engine.devices(), engine.driver().info(0).name, options.rows, options.dim,
+             options.share * 100, options.batch);
 
   // How many rows a second, at each skew?
   if (wanted("throughput"))

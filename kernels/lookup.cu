@@ -16,7 +16,8 @@ __device__ void add_to(std::uint64_t* at, std::uint64_t n) {
 __device__ void count_entry(const Counting& counting, std::uint64_t entry) {
   std::uint32_t* const word = counting.counts + entry / 2;
   const int half = entry % 2 != 0 ? 16 : 0;
-  if ((__ldcg(word) >> half & 0xffff) < 60'000) atomicAdd(word, 1u << half);
+  // Other devices of the pool count here too.
+  if ((__ldcg(word) >> half & 0xffff) < 60'000) atomicAdd_system(word, 1u << half);
 }
 
 // Where key i is. `speaks`: this lane is the one that reports what was seen.
@@ -137,8 +138,9 @@ __global__ void __launch_bounds__(block_threads)
   copy_each<Way>(table, out, count, lanes,
                  [&](std::uint64_t i, std::uint64_t& which, const std::byte*& row, bool) {
                    if (i >= count) return false;
-                   which = list.which[i];
-                   row = table.at(list.positions[i]);
+                   const std::uint64_t at = list.backwards ? count - 1 - i : i;
+                   which = list.which[at];
+                   row = table.at(list.positions[at]);
                    return true;
                  });
 }
@@ -170,6 +172,7 @@ __global__ void spread(const std::uint32_t* count, std::uint32_t* to) { *to = *c
 }  // namespace
 
 void gather(const TableView& table, const LookupIn& in, const RowsOut& out, Stream stream) {
+  const OnDeviceOf device(stream);
   if (in.missing != nullptr) check(cudaMemsetAsync(in.missing, 0, 4, stream.cuda()));
   if (in.count == 0) return;
   with_way(table, out, [&]<typename Way>(Way) {
@@ -182,6 +185,7 @@ void gather(const TableView& table, const LookupIn& in, const RowsOut& out, Stre
 
 void locate(const TableView& table, const LookupIn& in, std::uint32_t* positions,
             const ColdList& list, Stream stream) {
+  const OnDeviceOf device(stream);
   if (in.missing != nullptr) check(cudaMemsetAsync(in.missing, 0, 4, stream.cuda()));
   check(cudaMemsetAsync(list.count, 0, 4, stream.cuda()));
   check(cudaMemsetAsync(list.positions, 0xff, 4 * std::size_t{list.capacity}, stream.cuda()));
@@ -190,6 +194,7 @@ void locate(const TableView& table, const LookupIn& in, std::uint32_t* positions
 
 void gather_hot(const TableView& table, const std::uint32_t* positions, std::uint64_t count,
                 const RowsOut& out, Stream stream) {
+  const OnDeviceOf device(stream);
   if (count == 0) return;
   with_way(table, out, [&]<typename Way>(Way) {
     const std::uint32_t lanes = lanes_for(Way::pieces(table));
@@ -210,6 +215,7 @@ Bytes sort_list_bytes(std::uint32_t capacity) {
 
 void sort_list(const ColdList& list, const ColdList& sorted, std::uint32_t low_bit, void* workspace,
                Stream stream) {
+  const OnDeviceOf device(stream);
   std::size_t bytes = sort_list_bytes(list.capacity);
   if (list.capacity > 0)
     check(cub::DeviceRadixSort::SortPairs(workspace, bytes, list.positions, sorted.positions,
@@ -221,6 +227,7 @@ void sort_list(const ColdList& list, const ColdList& sorted, std::uint32_t low_b
 
 void gather_cold(const TableView& table, const ColdList& list, const RowsOut& out,
                  std::uint32_t blocks, Stream stream) {
+  const OnDeviceOf device(stream);
   with_way(table, out, [&]<typename Way>(Way) {
     gather_listed<Way><<<blocks, block_threads, 0, stream.cuda()>>>(table, list, out,
                                                                     lanes_for(Way::pieces(table)));
@@ -230,6 +237,7 @@ void gather_cold(const TableView& table, const ColdList& list, const RowsOut& ou
 
 void gather_staged(const TableView& table, const ColdList& list, const std::byte* staged,
                    std::uint32_t part, std::uint32_t parts, const RowsOut& out, Stream stream) {
+  const OnDeviceOf device(stream);
   with_way(table, out, [&]<typename Way>(Way) {
     gather_part<Way><<<66, block_threads, 0, stream.cuda()>>>(table, list, staged, part, parts, out,
                                                               lanes_for(Way::pieces(table)));

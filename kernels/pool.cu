@@ -116,22 +116,24 @@ __global__ void stage_all(TableView table, ColdList sorted, std::uint32_t* posit
   const std::uint64_t groups = std::uint64_t{gridDim.x} * block_threads / lanes;
   const std::uint32_t words = table.row.stride / 16;
   const std::uint32_t lane = threadIdx.x % lanes;
+  const auto at = [&](std::uint64_t i) { return sorted.backwards ? count - 1 - i : i; };
   for (std::uint64_t base = thread_index() / lanes; base < count; base += at_once * groups) {
     for (std::uint32_t w = lane; w < words; w += lanes) {
       uint4 word[at_once];
 #pragma unroll
       for (int k = 0; k < at_once; ++k)
         if (const std::uint64_t i = base + k * groups; i < count)
-          word[k] = load_word<uint4>(table, table.at(sorted.positions[i]) + 16 * std::uint64_t{w});
+          word[k] =
+              load_word<uint4>(table, table.at(sorted.positions[at(i)]) + 16 * std::uint64_t{w});
 #pragma unroll
       for (int k = 0; k < at_once; ++k)
         if (const std::uint64_t i = base + k * groups; i < count)
-          reinterpret_cast<uint4*>(staged + i * table.row.stride)[w] = word[k];
+          reinterpret_cast<uint4*>(staged + at(i) * table.row.stride)[w] = word[k];
     }
     if (lane == 0)
       for (int k = 0; k < at_once; ++k)
         if (const std::uint64_t i = base + k * groups; i < count)
-          positions[sorted.which[i]] = first_staged + static_cast<std::uint32_t>(i);
+          positions[sorted.which[at(i)]] = first_staged + static_cast<std::uint32_t>(at(i));
   }
 }
 
@@ -139,6 +141,7 @@ __global__ void stage_all(TableView table, ColdList sorted, std::uint32_t* posit
 
 void pool(const TableView& table, const Bags& bags, const Staged& staged, LookupCounts* counts,
           const RowsOut& out, Stream stream) {
+  const OnDeviceOf device(stream);
   if (table.row.dim % 4 == 0 && aligned(out, 4 * std::uint64_t{element_bytes(out.type)})) {
     const std::uint32_t lanes = lanes_for(table.row.dim / 4);
     launch_threads(pool_all<4>, bags.bags * lanes, stream, table, bags, staged, counts, out, lanes);
@@ -150,12 +153,14 @@ void pool(const TableView& table, const Bags& bags, const Staged& staged, Lookup
 
 void pool_many(const PooledTable* tables, std::uint64_t count, const Bags& bags,
                LookupCounts* counts, const RowsOut& out, Stream stream) {
+  const OnDeviceOf device(stream);
   if (count == 0 || bags.bags == 0) return;
   launch_threads(pool_tables, bags.bags * 32, stream, tables, bags.bags / count, bags, counts, out);
 }
 
 void stage_rows(const TableView& table, const ColdList& sorted, std::uint32_t* positions,
                 std::byte* staged, std::uint32_t blocks, Stream stream) {
+  const OnDeviceOf device(stream);
   stage_all<<<blocks, block_threads, 0, stream.cuda()>>>(table, sorted, positions, staged);
   check(cudaGetLastError());
 }

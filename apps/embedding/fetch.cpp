@@ -22,7 +22,7 @@ void fetch_rows(Engine& engine, const kernels::TableView& view, const FetchCosts
   if (plan.fetch != Fetch::cpu) {
     work.order(stream, work.beside());
     if (plan.fetch == Fetch::sorted) {
-      const kernels::ColdList sorted = work.sorted(plan.cold);
+      const kernels::ColdList sorted = work.sorted_in_turn(plan.cold);
       kernels::sort_list(list, sorted, costs.low_bit, work.sorting(), work.beside());
       kernels::gather_cold(view, sorted, out, costs.blocks, work.beside());
     } else {
@@ -104,11 +104,11 @@ void Version::bag(const Bags& bags, const RowsOut& out, Stream stream) {
     kernels::LookupIn in{.keys = bags.indices, .count = bags.count, .counts = work.counts()};
     if (counts_.size() > 0)
       in.counting = {counts_.data(), spec_.learning.one_in, batch_.fetch_add(1)};
+    const kernels::ColdList sorted = work.sorted_in_turn(plan.cold);
     kernels::locate(view, in, work.positions(), work.list(plan.cold), stream);
-    kernels::sort_list(work.list(plan.cold), work.sorted(plan.cold), costs_.low_bit, work.sorting(),
-                       stream);
-    kernels::stage_rows(view, work.sorted(plan.cold), work.positions(), work.staged_on_device(),
-                        costs_.blocks, stream);
+    kernels::sort_list(work.list(plan.cold), sorted, costs_.low_bit, work.sorting(), stream);
+    kernels::stage_rows(view, sorted, work.positions(), work.staged_on_device(), costs_.blocks,
+                        stream);
     kernels::pool(view, bags, {work.positions(), work.staged_on_device()}, work.counts(), out,
                   stream);
   });

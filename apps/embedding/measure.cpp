@@ -13,7 +13,7 @@ class Trial {
  public:
   Trial(Engine& engine, Stream stream, const std::shared_ptr<Streams>& streams,
         const kernels::TableView& view, std::uint64_t positions)
-      : engine_(engine), stream_(stream), view_(view), work_(engine, stream, view.row, streams) {
+      : engine_(engine), stream_(stream), view_(view), work_(engine, stream, 0, view.row, streams) {
     // Every position is its own key.
     view_.entries = nullptr;
     view_.keys = nullptr;

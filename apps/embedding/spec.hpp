@@ -41,7 +41,7 @@ struct TableSpec {
   std::string name = "table";
   RowType type = RowType::fp32;  // as stored; sources of other types are converted
   std::uint32_t dim = 0;         // 0: the source's
-  Bytes memory = ~Bytes{0};      // of the device, for rows; rounded down to chunks
+  Bytes memory = ~Bytes{0};      // of each device, for rows; rounded down to chunks
   Keys keys = Keys::dense;
   std::uint64_t capacity = 0;  // rows; 0: the source's. Room for insert_or_assign
   Unknown unknown = Unknown::zeros;

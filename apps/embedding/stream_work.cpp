@@ -4,18 +4,18 @@
 
 namespace holdall::embedding {
 
-StreamWork::StreamWork(Engine& engine, Stream stream, kernels::RowLayout row,
+StreamWork::StreamWork(Engine& engine, Stream stream, int device, kernels::RowLayout row,
                        const std::shared_ptr<Streams>& streams)
     : engine_(engine),
       stream_(stream),
       row_(row),
-      beside_(streams),
+      beside_(streams, device),
       counts_(engine, beside_, 1, "counters of look-ups"),
       told_counts_(engine.host_array<kernels::LookupCounts>(1, "counters of look-ups")) {
   engine_.synchronize(beside_);
-  vmm::check(engine_.driver().create_event(here_, 0), "create an event for look-ups");
-  vmm::check(engine_.driver().create_event(told_, 0), "create an event for look-ups");
-  vmm::check(engine_.driver().create_event(copied_, 0), "create an event for look-ups");
+  vmm::check(engine_.driver().create_event(here_, device), "create an event for look-ups");
+  vmm::check(engine_.driver().create_event(told_, device), "create an event for look-ups");
+  vmm::check(engine_.driver().create_event(copied_, device), "create an event for look-ups");
 }
 
 StreamWork::~StreamWork() {
@@ -65,6 +65,11 @@ kernels::ColdList StreamWork::list(std::uint32_t capacity) const {
 kernels::ColdList StreamWork::sorted(std::uint32_t capacity) const {
   std::uint32_t* const at = sorted_.data();
   return {at, at + header, at + header + room_, capacity};
+}
+kernels::ColdList StreamWork::sorted_in_turn(std::uint32_t capacity) {
+  kernels::ColdList list = sorted(capacity);
+  list.backwards = backwards_ = !backwards_;
+  return list;
 }
 kernels::ColdList StreamWork::on_cpu(std::uint32_t capacity) const {
   std::uint32_t* const at = host_list_.data();

@@ -15,7 +15,8 @@ namespace holdall::embedding {
 
 class StreamWork {
  public:
-  StreamWork(Engine& engine, Stream stream, kernels::RowLayout row,
+  // Of a stream of `device`.
+  StreamWork(Engine& engine, Stream stream, int device, kernels::RowLayout row,
              const std::shared_ptr<Streams>& streams);
   ~StreamWork();
 
@@ -28,6 +29,7 @@ class StreamWork {
   // Of `capacity` keys, at most what room was made for.
   kernels::ColdList list(std::uint32_t capacity) const;
   kernels::ColdList sorted(std::uint32_t capacity) const;
+  kernels::ColdList sorted_in_turn(std::uint32_t capacity);  // read forwards, then backwards
   // The list's count and positions in pinned memory, where the CPU's way reads them.
   kernels::ColdList on_cpu(std::uint32_t capacity) const;
   void* sorting() const { return sorting_.data(); }
@@ -71,6 +73,7 @@ class StreamWork {
   HostArray<kernels::PooledTable> host_tables_;
   vmm::Event copied_;
   std::uint32_t room_ = 0;
+  bool backwards_ = true;
   std::mutex telling_;
   bool asking_ = false;
   kernels::LookupCounts last_;
