@@ -57,7 +57,7 @@ FetchPlan Version::plan(std::uint64_t n) const {
   if (all_hot_ || n == 0) return {};
   const double expected = static_cast<double>(n) * cold_share_.load(std::memory_order_relaxed);
   Fetch fetch = spec_.fetch;
-  if (fetch == Fetch::measured) 
+  if (fetch == Fetch::measured)
     fetch = costs_.best(FetchCosts::batch_of(n), static_cast<std::uint32_t>(expected));
   // A quarter more than expected is listed; what is more than that is read directly.
   const auto room = static_cast<std::uint64_t>(expected * 1.25) + 1024;

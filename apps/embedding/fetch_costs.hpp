@@ -25,8 +25,8 @@ class FetchCosts {
   std::uint32_t blocks = 66;
   std::uint32_t low_bit = 0;  // of positions, that the sorting leaves out
 
-  // Batches of cold keys alone stand for small ones, those with hot_keys beside them for large ones: in those, cold rows
-  // that one kernel reads with all others keep the hot ones back.
+  // Batches of cold keys alone stand for small ones, those with hot_keys beside them for large
+  // ones: in those, cold rows that one kernel reads with all others keep the hot ones back.
   enum class Batch { small, large };
   static constexpr std::uint32_t hot_keys = 1 << 18;
   static Batch batch_of(std::uint64_t keys) {

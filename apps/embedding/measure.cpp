@@ -46,8 +46,10 @@ class Trial {
     double least = std::numeric_limits<double>::infinity();
     for (int run = 0; run < runs; ++run) {
       const auto begin = std::chrono::steady_clock::now();
-      fetch_rows(engine_, view_, costs, {fetch, cold_}, {.keys = keys_.data() + std::uint64_t{n_} * static_cast<unsigned>(run), .count = n_},
-                 {rows_.data(), RowType::fp32, view_.row.dim * 4ull}, work_, stream_);
+      fetch_rows(
+          engine_, view_, costs, {fetch, cold_},
+          {.keys = keys_.data() + std::uint64_t{n_} * static_cast<unsigned>(run), .count = n_},
+          {rows_.data(), RowType::fp32, view_.row.dim * 4ull}, work_, stream_);
       engine_.synchronize(stream_);
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
       if (run > 0) least = std::min(least, took.count());  // the first finds caches empty
@@ -62,7 +64,8 @@ class Trial {
   StreamWork work_;
   Resident<std::uint64_t> keys_;
   Resident<float> rows_;
-  // Each with keys of its own: addresses that were translated a moment ago are read several times faster.
+  // Each with keys of its own: addresses that were translated a moment ago are read several times
+  // faster.
   static constexpr int runs = 4;
   std::uint32_t n_ = 0;     // keys a run
   std::uint32_t cold_ = 0;  // and those of them that are cold

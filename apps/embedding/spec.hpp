@@ -23,8 +23,9 @@ enum class Duplicates {
   last,
   refuse
 };  // keys that a source has twice: the last row counts, or an error
-// How the cold rows of a batch are read: with all others by one kernel; listed and read beside the hot ones, by few blocks, as
-// they come or sorted by address; gathered by the CPU. measured: what is fastest for the number.
+// How the cold rows of a batch are read: with all others by one kernel; listed and read beside the
+// hot ones, by few blocks, as they come or sorted by address; gathered by the CPU. measured: what
+// is fastest for the number.
 enum class Fetch { measured, direct, beside, sorted, cpu };
 
 // Learning which rows are asked for most, and moving those to device memory.
