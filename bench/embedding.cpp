@@ -41,19 +41,21 @@ Fetch fetch_named(std::string_view name) {
          : name == "beside" ? Fetch::beside
          : name == "sorted" ? Fetch::sorted
          : name == "cpu"    ? Fetch::cpu
+         : name == "both"   ? Fetch::both
                             : Fetch::measured;
 }
 
 void show_costs(Trial& trial) {
   const auto version = trial.table().version();
   for (const auto batch : {FetchCosts::Batch::small, FetchCosts::Batch::large})
-    for (const char* const name : {"direct", "beside", "sorted", "cpu"})
+    for (const char* const name : {"direct", "beside", "sorted", "cpu", "both"})
       for (const auto& [rows, seconds] : version->costs().curve(batch, fetch_named(name)))
         fmt::print("  {} {:<6} {:>7} cold rows {:>9.1f} us\n",
                    batch == FetchCosts::Batch::small ? "alone   " : "with hot", name, rows,
                    seconds * 1e6);
-  fmt::print("  sorted: {} blocks, without the lowest {} bits\n", version->costs().blocks,
-             version->costs().low_bit);
+  fmt::print("  sorted: {} blocks, without the lowest {} bits; both: {} of {} parts by the CPU\n",
+             version->costs().blocks, version->costs().low_bit, version->costs().cpu_parts,
+             FetchCosts::parts);
 }
 
 int run(int argc, char** argv) {
@@ -75,7 +77,7 @@ int run(int argc, char** argv) {
   app.add_option("--alpha", alphas, "of Zipf, 0: uniform");
   app.add_option("--seconds", seconds, "a row");
   app.add_option("--only", only, "throughput, hbm, latency or learning");
-  app.add_option("--fetch", fetch, "measured, direct, beside, sorted or cpu");
+  app.add_option("--fetch", fetch, "measured, direct, beside, sorted, cpu or both");
   CLI11_PARSE(app, argc, argv);
   if (alphas.empty()) alphas = {0.8, 1.05, 1.2, 0};
   options.fetch = fetch_named(fetch);

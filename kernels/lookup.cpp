@@ -146,12 +146,14 @@ void sort_list(const ColdList& list, const ColdList& sorted, std::uint32_t low_b
   });
 }
 
-void gather_cold(const TableView& table, const ColdList& list, const RowsOut& out,
-                 std::uint32_t blocks, Stream stream) {
-  if (!stream.on_host()) return gpu::gather_cold(table, list, out, blocks, stream);
+void gather_cold(const TableView& table, const ColdList& list, std::uint32_t part,
+                 std::uint32_t parts, const RowsOut& out, std::uint32_t blocks, Stream stream) {
+  if (!stream.on_host()) return gpu::gather_cold(table, list, part, parts, out, blocks, stream);
   vmm::launch(stream, [=] {
-    in_pieces(listed_in(list), [&](std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t i = begin; i < end; ++i)
+    const std::uint64_t count = listed_in(list);
+    const std::uint64_t first = count * part / parts;
+    in_pieces(count - first, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = first + begin; i < first + end; ++i)
         write_row(table, table.at(list.positions[i]), out, list.which[i]);
     });
   });

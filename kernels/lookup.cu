@@ -133,12 +133,15 @@ __global__ void __launch_bounds__(block_threads)
 
 template <typename Way>
 __global__ void __launch_bounds__(block_threads)
-    gather_listed(TableView table, ColdList list, RowsOut out, std::uint32_t lanes) {
-  const std::uint32_t count = min(*list.count, list.capacity);
+    gather_listed(TableView table, ColdList list, std::uint32_t part, std::uint32_t parts,
+                  RowsOut out, std::uint32_t lanes) {
+  const std::uint64_t all = min(*list.count, list.capacity);
+  const std::uint64_t first = all * part / parts;
+  const std::uint64_t count = all - first;
   copy_each<Way>(table, out, count, lanes,
                  [&](std::uint64_t i, std::uint64_t& which, const std::byte*& row, bool) {
                    if (i >= count) return false;
-                   const std::uint64_t at = list.backwards ? count - 1 - i : i;
+                   const std::uint64_t at = list.backwards ? all - 1 - i : first + i;
                    which = list.which[at];
                    row = table.at(list.positions[at]);
                    return true;
@@ -225,12 +228,12 @@ void sort_list(const ColdList& list, const ColdList& sorted, std::uint32_t low_b
   check(cudaGetLastError());
 }
 
-void gather_cold(const TableView& table, const ColdList& list, const RowsOut& out,
-                 std::uint32_t blocks, Stream stream) {
+void gather_cold(const TableView& table, const ColdList& list, std::uint32_t part,
+                 std::uint32_t parts, const RowsOut& out, std::uint32_t blocks, Stream stream) {
   const OnDeviceOf device(stream);
   with_way(table, out, [&]<typename Way>(Way) {
-    gather_listed<Way><<<blocks, block_threads, 0, stream.cuda()>>>(table, list, out,
-                                                                    lanes_for(Way::pieces(table)));
+    gather_listed<Way><<<blocks, block_threads, 0, stream.cuda()>>>(
+        table, list, part, parts, out, lanes_for(Way::pieces(table)));
   });
   check(cudaGetLastError());
 }

@@ -112,6 +112,18 @@ void measure_costs(Engine& engine, Stream stream, const std::shared_ptr<Streams>
       costs.add(batch, Fetch::sorted, {n, least});
       for (const Fetch fetch : {Fetch::direct, Fetch::beside, Fetch::cpu})
         costs.add(batch, fetch, {n, trial.seconds(fetch, costs)});
+      // And how much of it the CPU takes.
+      least = std::numeric_limits<double>::infinity();
+      for (const std::uint32_t cpu_parts : {3u, 5u, 7u}) {
+        FetchCosts these = costs;
+        these.cpu_parts = cpu_parts;
+        const double seconds = trial.seconds(Fetch::both, these);
+        if (seconds >= least) continue;
+        least = seconds;
+        best.cpu_parts = cpu_parts;
+      }
+      costs.cpu_parts = best.cpu_parts;
+      costs.add(batch, Fetch::both, {n, least});
     }
   };
   if (view.hot_rows > 0) measure(FetchCosts::Batch::large, FetchCosts::hot_keys);

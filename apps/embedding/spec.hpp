@@ -24,9 +24,9 @@ enum class Duplicates {
   refuse
 };  // keys that a source has twice: the last row counts, or an error
 // How the cold rows of a batch are read: with all others by one kernel; listed and read beside the
-// hot ones, by few blocks, as they come or sorted by address; gathered by the CPU. measured: what
-// is fastest for the number.
-enum class Fetch { measured, direct, beside, sorted, cpu };
+// hot ones, by few blocks, as they come or sorted by address; gathered by the CPU; sorted, and a part
+// of the addresses read, the others gathered by the CPU. measured: what is fastest for the number.
+enum class Fetch { measured, direct, beside, sorted, cpu, both };
 
 // Learning which rows are asked for most, and moving those to device memory.
 struct Learning {

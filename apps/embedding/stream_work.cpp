@@ -10,6 +10,7 @@ StreamWork::StreamWork(Engine& engine, Stream stream, int device, kernels::RowLa
       stream_(stream),
       row_(row),
       beside_(streams, device),
+      aside_(streams, device),
       counts_(engine, beside_, 1, "counters of look-ups"),
       told_counts_(engine.host_array<kernels::LookupCounts>(1, "counters of look-ups")) {
   engine_.synchronize(beside_);
@@ -20,6 +21,7 @@ StreamWork::StreamWork(Engine& engine, Stream stream, int device, kernels::RowLa
 
 StreamWork::~StreamWork() {
   (void)engine_.driver().synchronize(beside_);
+  (void)engine_.driver().synchronize(aside_);
   if (asking_) (void)engine_.driver().synchronize(told_);
   (void)engine_.driver().destroy_event(here_);
   (void)engine_.driver().destroy_event(told_);

@@ -1,4 +1,4 @@
-// What a table's look-ups on one stream work with: lists, a stream beside it, and counters. Grows
+// What a table's look-ups on one stream work with: lists, streams beside it, and counters. Grows
 // with the batches.
 #pragma once
 
@@ -37,6 +37,7 @@ class StreamWork {
   std::byte* staged_on_device() const { return device_rows_.data(); }
   kernels::LookupCounts* counts() const { return counts_.data(); }
   Stream beside() const { return beside_; }
+  Stream aside() const { return aside_; }  // where the CPU works meanwhile
 
   // `to` goes on when `from` has come here.
   void order(Stream from, Stream to);
@@ -60,7 +61,7 @@ class StreamWork {
   Engine& engine_;
   const Stream stream_;
   const kernels::RowLayout row_;
-  LentStream beside_;
+  LentStream beside_, aside_;
   vmm::Event here_, told_;
   Resident<std::uint32_t> positions_;
   Resident<std::uint32_t> list_, sorted_;  // count, positions, which

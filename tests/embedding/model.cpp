@@ -57,7 +57,7 @@ TEST_P(Model, EveryWayToFetchColdRowsGivesTheSameRows) {
   constexpr std::uint64_t rows = 100'000;
   const auto map = fresh(numbers(rows));
   for (const Fetch fetch :
-       {Fetch::direct, Fetch::beside, Fetch::sorted, Fetch::cpu, Fetch::measured})
+       {Fetch::direct, Fetch::beside, Fetch::sorted, Fetch::cpu, Fetch::both, Fetch::measured})
     for (const Bytes memory : {Bytes{0}, 2 * chunk, ~Bytes{0}}) {
       SCOPED_TRACE(std::to_string(int(fetch)) + ", memory " + to_string(memory));
       EmbeddingTable table =
@@ -81,7 +81,7 @@ TEST_P(Model, MoreColdKeysThanExpectedAreStillAnswered) {
   constexpr std::uint64_t rows = 100'000;
   std::vector<std::uint64_t> frequencies(rows);
   for (std::uint64_t i = 0; i < 10'000; ++i) frequencies[i] = 1;
-  for (const Fetch fetch : {Fetch::beside, Fetch::sorted, Fetch::cpu}) {
+  for (const Fetch fetch : {Fetch::beside, Fetch::sorted, Fetch::cpu, Fetch::both}) {
     EmbeddingTable table = EmbeddingTable::open(
         engine(), {.memory = 2 * chunk, .frequencies = frequencies, .fetch = fetch},
         *rows_of(rows, 32));
@@ -101,8 +101,7 @@ TEST_P(Model, EachDeviceHoldsItsShareOfTheHotRows) {
   EmbeddingTable table = EmbeddingTable::open(engine(), spec, *rows_source);
   const auto resident = [&] {
     std::vector<Bytes> bytes;
-    for (const DeviceStats& device : engine().stats().devices)
-      bytes.push_back(device.resident);
+    for (const DeviceStats& device : engine().stats().devices) bytes.push_back(device.resident);
     return bytes;
   };
   const std::vector<Bytes> before = resident();
