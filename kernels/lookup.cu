@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(block_threads)
   copy_each<Way>(table, out, count, lanes,
                  [&](std::uint64_t i, std::uint64_t& which, const std::byte*& row, bool) {
                    if (i >= count) return false;
-                   const std::uint64_t at = list.backwards ? all - 1 - i : first + i;
+                   const std::uint64_t at = first + i;
                    which = list.which[at];
                    row = table.at(list.positions[at]);
                    return true;

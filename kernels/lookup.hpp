@@ -37,9 +37,6 @@ struct ColdList {
   std::uint32_t* positions = nullptr;  // [capacity]; what is not used holds nowhere
   std::uint32_t* which = nullptr;      // [capacity], of the keys
   std::uint32_t capacity = 0;
-  // A sorted list is read from its end. The GPU still knows the addresses (of pages of 64 KiB, some
-  // 2 GiB of them) where it ended the last time: who reads to and fro finds them known.
-  bool backwards = false;
 };
 
 // positions[i] of a key that was listed.

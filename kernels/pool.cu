@@ -116,24 +116,22 @@ __global__ void stage_all(TableView table, ColdList sorted, std::uint32_t* posit
   const std::uint64_t groups = std::uint64_t{gridDim.x} * block_threads / lanes;
   const std::uint32_t words = table.row.stride / 16;
   const std::uint32_t lane = threadIdx.x % lanes;
-  const auto at = [&](std::uint64_t i) { return sorted.backwards ? count - 1 - i : i; };
   for (std::uint64_t base = thread_index() / lanes; base < count; base += at_once * groups) {
     for (std::uint32_t w = lane; w < words; w += lanes) {
       uint4 word[at_once];
 #pragma unroll
       for (int k = 0; k < at_once; ++k)
         if (const std::uint64_t i = base + k * groups; i < count)
-          word[k] =
-              load_word<uint4>(table, table.at(sorted.positions[at(i)]) + 16 * std::uint64_t{w});
+          word[k] = load_word<uint4>(table, table.at(sorted.positions[i]) + 16 * std::uint64_t{w});
 #pragma unroll
       for (int k = 0; k < at_once; ++k)
         if (const std::uint64_t i = base + k * groups; i < count)
-          reinterpret_cast<uint4*>(staged + at(i) * table.row.stride)[w] = word[k];
+          reinterpret_cast<uint4*>(staged + i * table.row.stride)[w] = word[k];
     }
     if (lane == 0)
       for (int k = 0; k < at_once; ++k)
         if (const std::uint64_t i = base + k * groups; i < count)
-          positions[sorted.which[at(i)]] = first_staged + static_cast<std::uint32_t>(at(i));
+          positions[sorted.which[i]] = first_staged + static_cast<std::uint32_t>(i);
   }
 }
 

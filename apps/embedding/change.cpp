@@ -48,6 +48,7 @@ void Version::write(const std::uint64_t* keys, std::uint64_t n, const RowsIn& ro
 
 void Version::erase(const std::uint64_t* keys, std::uint64_t n, Stream stream) {
   need_entries("erase");
+  (void)device_of(stream);  // of the engine's
   turns_.write(stream, [&] { kernels::erase(view_, keys, n, free_places(), stream); });
 }
 

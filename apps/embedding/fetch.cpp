@@ -67,7 +67,7 @@ struct Fetching {
   // Whole, or but for the first parts, which the CPU gathers: what bounds the device is how many
   // pages' addresses it does not know, and the CPU takes it a range of them.
   void sorted(std::uint32_t cpu_parts) const {
-    const kernels::ColdList sorted = work.sorted_in_turn(cold);
+    const kernels::ColdList sorted = work.sorted(cold);
     work.order(stream, work.beside());
     kernels::sort_list(list(), sorted, costs.low_bit, work.sorting(), work.beside());
     if (cpu_parts > 0) work.order(work.beside(), work.aside());
@@ -153,7 +153,7 @@ void Version::bag(const Bags& bags, const RowsOut& out, Stream stream) {
     kernels::LookupIn in{.keys = bags.indices, .count = bags.count, .counts = work.counts()};
     if (counts_.size() > 0)
       in.counting = {counts_.data(), spec_.learning.one_in, batch_.fetch_add(1)};
-    const kernels::ColdList sorted = work.sorted_in_turn(plan.cold);
+    const kernels::ColdList sorted = work.sorted(plan.cold);
     kernels::locate(view, in, work.positions(), work.list(plan.cold), stream);
     kernels::sort_list(work.list(plan.cold), sorted, costs_.low_bit, work.sorting(), stream);
     kernels::stage_rows(view, sorted, work.positions(), work.staged_on_device(), costs_.blocks,

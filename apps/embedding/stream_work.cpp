@@ -68,11 +68,6 @@ kernels::ColdList StreamWork::sorted(std::uint32_t capacity) const {
   std::uint32_t* const at = sorted_.data();
   return {at, at + header, at + header + room_, capacity};
 }
-kernels::ColdList StreamWork::sorted_in_turn(std::uint32_t capacity) {
-  kernels::ColdList list = sorted(capacity);
-  list.backwards = backwards_ = !backwards_;
-  return list;
-}
 kernels::ColdList StreamWork::on_cpu(std::uint32_t capacity) const {
   std::uint32_t* const at = host_list_.data();
   return {at, at + header, nullptr, capacity};

@@ -29,7 +29,6 @@ class StreamWork {
   // Of `capacity` keys, at most what room was made for.
   kernels::ColdList list(std::uint32_t capacity) const;
   kernels::ColdList sorted(std::uint32_t capacity) const;
-  kernels::ColdList sorted_in_turn(std::uint32_t capacity);  // read forwards, then backwards
   // The list's count and positions in pinned memory, where the CPU's way reads them.
   kernels::ColdList on_cpu(std::uint32_t capacity) const;
   void* sorting() const { return sorting_.data(); }
@@ -74,7 +73,6 @@ class StreamWork {
   HostArray<kernels::PooledTable> host_tables_;
   vmm::Event copied_;
   std::uint32_t room_ = 0;
-  bool backwards_ = true;
   std::mutex telling_;
   bool asking_ = false;
   kernels::LookupCounts last_;
