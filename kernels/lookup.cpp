@@ -23,11 +23,11 @@ void in_pieces(std::uint64_t count, const Body& body) {
                     [&](const auto& piece) { body(piece.begin(), piece.end()); });
 }
 
-void count_key(const Counting& counting, std::uint64_t entry) {
+void count_key(const Counting& counting, std::uint64_t entry, std::uint32_t weight) {
   std::atomic_ref word(counting.counts[entry / 2]);
   const int half = entry % 2 != 0 ? 16 : 0;
-  if ((word.load(std::memory_order_relaxed) >> half & 0xffff) < 60'000)
-    word.fetch_add(1u << half, std::memory_order_relaxed);
+  if ((word.load(std::memory_order_relaxed) >> half & 0xffff) < most_counted)
+    word.fetch_add(weight << half, std::memory_order_relaxed);
 }
 
 // Where key i is; says what was asked to be said of it.
@@ -37,7 +37,8 @@ std::uint32_t find_one(const TableView& table, const LookupIn& in, std::uint64_t
   const std::uint32_t position = position_of(table, entry, load);
   const bool known = position != nowhere;
   if (in.found != nullptr) in.found[i] = known;
-  if (known && counted(in.counting, i)) count_key(in.counting, entry);
+  const std::uint32_t weight = known ? weight_of(in.counting, i, position >= table.hot_rows) : 0;
+  if (weight > 0) count_key(in.counting, entry, weight);
   if (!known) {
     ++seen.missing;
     if (in.missing != nullptr)
@@ -181,9 +182,8 @@ void stage_cold(const TableView& table, const ColdList& list, std::byte* staged,
   constexpr std::uint64_t many = 32'768, together = 64;  // rows; those of a piece, at least
   const std::uint64_t rows = last - first;
   if (rows > many)
-    return in_pieces(rows, [&](std::uint64_t begin, std::uint64_t end) {
-      gather(first + begin, first + end);
-    });
+    return in_pieces(
+        rows, [&](std::uint64_t begin, std::uint64_t end) { gather(first + begin, first + end); });
   Crew& crew = Crew::of_this_machine();
   const auto pieces = static_cast<std::uint32_t>(
       std::min<std::uint64_t>((rows + together - 1) / together, 4 * (crew.size() + 1)));

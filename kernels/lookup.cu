@@ -13,11 +13,11 @@ __device__ void add_to(std::uint64_t* at, std::uint64_t n) {
   atomicAdd(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(n));
 }
 
-__device__ void count_entry(const Counting& counting, std::uint64_t entry) {
+__device__ void count_entry(const Counting& counting, std::uint64_t entry, std::uint32_t weight) {
   std::uint32_t* const word = counting.counts + entry / 2;
   const int half = entry % 2 != 0 ? 16 : 0;
   // Other devices of the pool count here too.
-  if ((__ldcg(word) >> half & 0xffff) < 60'000) atomicAdd_system(word, 1u << half);
+  if ((__ldcg(word) >> half & 0xffff) < most_counted) atomicAdd_system(word, weight << half);
 }
 
 // Where key i is. `speaks`: this lane is the one that reports what was seen.
@@ -28,7 +28,8 @@ __device__ std::uint32_t find_one(const TableView& table, const LookupIn& in, st
   if (!speaks) return position;
   const bool known = position != nowhere;
   if (in.found != nullptr) in.found[i] = known;
-  if (known && counted(in.counting, i)) count_entry(in.counting, entry);
+  const std::uint32_t weight = known ? weight_of(in.counting, i, position >= table.hot_rows) : 0;
+  if (weight > 0) count_entry(in.counting, entry, weight);
   if (!known && in.missing != nullptr)
     in.missing[1 + atomicAdd(in.missing, 1u)] = static_cast<std::uint32_t>(i);
   return position;
@@ -232,8 +233,8 @@ void gather_cold(const TableView& table, const ColdList& list, std::uint32_t par
                  std::uint32_t parts, const RowsOut& out, std::uint32_t blocks, Stream stream) {
   const OnDeviceOf device(stream);
   with_way(table, out, [&]<typename Way>(Way) {
-    gather_listed<Way><<<blocks, block_threads, 0, stream.cuda()>>>(
-        table, list, part, parts, out, lanes_for(Way::pieces(table)));
+    gather_listed<Way><<<blocks, block_threads, 0, stream.cuda()>>>(table, list, part, parts, out,
+                                                                    lanes_for(Way::pieces(table)));
   });
   check(cudaGetLastError());
 }

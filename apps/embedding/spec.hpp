@@ -24,15 +24,16 @@ enum class Duplicates {
   refuse
 };  // keys that a source has twice: the last row counts, or an error
 // How the cold rows of a batch are read: with all others by one kernel; listed and read beside the
-// hot ones, by few blocks, as they come or sorted by address; gathered by the CPU; sorted, and a part
-// of the addresses read, the others gathered by the CPU. measured: what is fastest for the number.
+// hot ones, by few blocks, as they come or sorted by address; gathered by the CPU; sorted, and a
+// part of the addresses read, the others gathered by the CPU. measured: what is fastest for the
+// number.
 enum class Fetch { measured, direct, beside, sorted, cpu, both };
 
 // Learning which rows are asked for most, and moving those to device memory.
 struct Learning {
   bool on = false;
   bool background = true;         // a thread steps; otherwise you call EmbeddingTable::learn
-  std::uint32_t one_in = 4;       // keys that are counted; a power of two
+  std::uint32_t one_in = 4;       // hot keys, one is counted for all; a power of two
   std::uint64_t halve_every = 0;  // keys looked up; 0: four times the table's rows, at least 2^20
   Bytes bytes_per_second = Bytes{4} << 30;  // of rows that the thread moves
   std::uint32_t rows_at_once = 0;           // moved by one step at most; 0: by the number of rows
