@@ -93,15 +93,17 @@ void plan(const Options& o) {
   for (const std::string& text : o.budgets) budgets.push_back(parse_bytes(text));
   const TableSpec spec = spec_of(o);
   if (budgets.empty()) {
-    const Bytes whole = plan_table(spec, source->info(), {~Bytes{0}}).front().device_bytes;
-    for (const int percent : {0, 5, 10, 25, 50, 75, 100}) budgets.push_back(whole / 100 * percent);
+    const int devices = o.config.devices;
+    const Bytes whole = plan_table(spec, source->info(), {~Bytes{0}}, devices).front().device_bytes;
+    const Bytes each = whole / static_cast<Bytes>(devices);
+    for (const int percent : {0, 5, 10, 25, 50, 75, 100}) budgets.push_back(each / 100 * percent);
     budgets.back() = whole;
   }
   nlohmann::json all = nlohmann::json::array();
   if (!o.json)
     fmt::print("{:>12} {:>16} {:>16} {:>16} {:>12} {:>9}\n", "budget", "device bytes", "host bytes",
                "overhead bytes", "hot rows", "hit rate");
-  for (const TablePlan& p : plan_table(spec, source->info(), budgets)) {
+  for (const TablePlan& p : plan_table(spec, source->info(), budgets, o.config.devices)) {
     if (o.json)
       all.push_back({{"budget", p.budget},
                      {"device_bytes", p.device_bytes},
@@ -142,6 +144,7 @@ void bench(const Options& o) {
                                       {"dim", o.trial.dim},
                                       {"alpha", o.trial.alpha},
                                       {"batch", o.trial.batch},
+                                      {"devices", engine.devices()},
                                       {"rows_per_second", rate.rows_per_second},
                                       {"bytes_per_second", rate.rows_per_second * bytes},
                                       {"hit_rate", rate.hit_rate},
@@ -153,8 +156,11 @@ void bench(const Options& o) {
                                       {"verified", wrong == 0}}
                            .dump());
   } else {
-    fmt::print("{} rows of {} fp32, {:.0f} % of them in device memory; batches of {}, Zipf {}\n",
-               o.trial.rows, o.trial.dim, o.trial.share * 100, o.trial.batch, o.trial.alpha);
+    fmt::print(
+        "{} rows of {} fp32, {:.0f} % of them in the memory of each of {} devices; batches of {}, "
+        "Zipf {}\n",
+        o.trial.rows, o.trial.dim, o.trial.share * 100, engine.devices(), o.trial.batch,
+        o.trial.alpha);
     fmt::print("{:.1f} Mrows/s, {:.2f} GB/s, hit rate {:.3f} (best {:.3f})\n",
                rate.rows_per_second / 1e6, rate.rows_per_second * bytes / 1e9, rate.hit_rate,
                trial.ideal_hit_rate());
@@ -189,7 +195,11 @@ void add_embed(CLI::App& app, int& status) {
       add("plan", "bytes and hit rate for each budget, before anything is allocated", plan, o);
   add_source_options(*command, *o);
   add_table_options(*command, *o);
-  command->add_option("--budget", o->budgets, "of device memory for rows, such as 2GiB; several");
+  command->add_option("--budget", o->budgets, "of each device for rows, such as 2GiB; several");
+  command->add_option("--devices", o->config.devices, "that the table is to lie over")
+      ->type_name("N")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
   command->add_flag("--learn", o->spec.learning.on, "with what learning takes");
   command->add_flag("--json", o->json, "an array of JSON objects");
 
@@ -204,7 +214,7 @@ void add_embed(CLI::App& app, int& status) {
   command = add("bench", "how fast made rows are looked up", bench, o);
   add_count(*command, "--rows", o->trial.rows, "of the table");
   command->add_option("--dim", o->trial.dim, "elements of a row");
-  command->add_option("--share", o->trial.share, "of the rows in device memory, 0 to 1")
+  command->add_option("--share", o->trial.share, "of the rows in the memory of each device, 0 to 1")
       ->check(CLI::Range(0.0, 1.0));
   command->add_option("--alpha", o->trial.alpha, "skew of the keys (Zipf); 0: uniform")
       ->check(CLI::Range(0.0, 10.0));

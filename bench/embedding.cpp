@@ -2,8 +2,8 @@
 // does a small batch take?
 //
 //   bench-embedding                                    # the sizes of bench/README.md, on a GPU;
-//   small ones on the host bench-embedding --rows 67108864 --dim 32 --share 0.25 --batch 1048576
-//   --alpha 0.8 --alpha 1.2
+//                                                      # small ones on the host
+//   bench-embedding --rows 67108864 --dim 32 --share 0.25 --batch 1048576 --alpha 0.8 --devices 2
 //
 // The baseline stands in the last column: one kernel through the same entries, which reads cold
 // rows where they lie.
@@ -41,18 +41,21 @@ Fetch fetch_named(std::string_view name) {
          : name == "beside" ? Fetch::beside
          : name == "sorted" ? Fetch::sorted
          : name == "cpu"    ? Fetch::cpu
+         : name == "both"   ? Fetch::both
                             : Fetch::measured;
 }
 
 void show_costs(Trial& trial) {
   const auto version = trial.table().version();
   for (const auto batch : {FetchCosts::Batch::small, FetchCosts::Batch::large})
-    for (const char* const name : {"direct", "beside", "sorted", "cpu"})
+    for (const char* const name : {"direct", "beside", "sorted", "cpu", "both"})
       for (const auto& [rows, seconds] : version->costs().curve(batch, fetch_named(name)))
         fmt::print("  {} {:<6} {:>7} cold rows {:>9.1f} us\n",
-                   batch == FetchCosts::Batch::small ? "alone   " : "with hot", name, rows, seconds * 1e6);
-  fmt::print("  sorted: {} blocks, without the lowest {} bits\n", version->costs().blocks,
-             version->costs().low_bit);
+                   batch == FetchCosts::Batch::small ? "alone   " : "with hot", name, rows,
+                   seconds * 1e6);
+  fmt::print("  sorted: {} blocks, without the lowest {} bits; both: {} of {} parts by the CPU\n",
+             version->costs().blocks, version->costs().low_bit, version->costs().cpu_parts,
+             FetchCosts::parts);
 }
 
 int run(int argc, char** argv) {
@@ -64,25 +67,28 @@ int run(int argc, char** argv) {
   double seconds = 0.5;
   std::string only;
   std::string fetch = "measured";
+  int devices = 1;
   CLI::App app{"embedding look-ups", "bench-embedding"};
   app.add_option("--rows", options.rows);
   app.add_option("--dim", options.dim);
-  app.add_option("--share", options.share, "of the rows in device memory");
+  app.add_option("--share", options.share, "of the rows in the memory of each device");
+  app.add_option("--devices", devices, "that each look up batches of their own; 0: all");
   app.add_option("--batch", options.batch);
   app.add_option("--alpha", alphas, "of Zipf, 0: uniform");
   app.add_option("--seconds", seconds, "a row");
   app.add_option("--only", only, "throughput, hbm, latency or learning");
-  app.add_option("--fetch", fetch, "measured, direct, beside, sorted or cpu");
+  app.add_option("--fetch", fetch, "measured, direct, beside, sorted, cpu or both");
   CLI11_PARSE(app, argc, argv);
   if (alphas.empty()) alphas = {0.8, 1.05, 1.2, 0};
   options.fetch = fetch_named(fetch);
   const auto wanted = [&](const char* part) { return only.empty() || only == part; };
   Config config;
+  config.devices = devices;
   if (!gpu) config.memory = Bytes{1} << 30;
   Engine engine(config);
-  fmt::print("{}: {} rows of {} fp32, {:.0f} % in device memory, batches of {}\n",
-             engine.driver().info(0).name, options.rows, options.dim, options.share * 100,
-             options.batch);
+  fmt::print("{} x {}: {} rows of {} fp32, {:.0f} % in the memory of each, batches of {}\n",
+             engine.devices(), engine.driver().info(0).name, options.rows, options.dim,
+             options.share * 100, options.batch);
 
   // How many rows a second, at each skew?
   if (wanted("throughput"))

@@ -73,6 +73,7 @@ __global__ void halve_all(std::uint32_t* counts, std::uint64_t words) {
 
 void count_entries(const TableView& table, const std::uint32_t* counts, const Histograms& to,
                    Stream stream) {
+  const OnDeviceOf device(stream);
   check(cudaMemsetAsync(to.hot, 0, 4 * count_bins, stream.cuda()));
   check(cudaMemsetAsync(to.cold, 0, 4 * count_bins, stream.cuda()));
   constexpr std::uint64_t most = 264 * block_threads;  // that many share their small counts
@@ -81,12 +82,14 @@ void count_entries(const TableView& table, const std::uint32_t* counts, const Hi
 
 void choose_moves(const TableView& table, const std::uint32_t* counts, const Choice& choice,
                   Stream stream) {
+  const OnDeviceOf device(stream);
   check(cudaMemsetAsync(choice.hot_count, 0, 4, stream.cuda()));
   check(cudaMemsetAsync(choice.cold_count, 0, 4, stream.cuda()));
   launch_threads(choose_all, table.entry_count, stream, table, counts, choice);
 }
 
 void halve_counts(std::uint32_t* counts, std::uint64_t entries, Stream stream) {
+  const OnDeviceOf device(stream);
   const std::uint64_t words = (entries + 1) / 2;
   launch_threads(halve_all, words, stream, counts, words);
 }

@@ -107,8 +107,8 @@ void gather_hot(const TableView& table, const std::uint32_t* positions, std::uin
 Bytes sort_list_bytes(std::uint32_t capacity);
 void sort_list(const ColdList& list, const ColdList& sorted, std::uint32_t low_bit, void* workspace,
                Stream stream);
-void gather_cold(const TableView& table, const ColdList& list, const RowsOut& out,
-                 std::uint32_t blocks, Stream stream);
+void gather_cold(const TableView& table, const ColdList& list, std::uint32_t part,
+                 std::uint32_t parts, const RowsOut& out, std::uint32_t blocks, Stream stream);
 void gather_staged(const TableView& table, const ColdList& list, const std::byte* staged,
                    std::uint32_t part, std::uint32_t parts, const RowsOut& out, Stream stream);
 

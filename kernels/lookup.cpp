@@ -23,11 +23,11 @@ void in_pieces(std::uint64_t count, const Body& body) {
                     [&](const auto& piece) { body(piece.begin(), piece.end()); });
 }
 
-void count_key(const Counting& counting, std::uint64_t entry) {
+void count_key(const Counting& counting, std::uint64_t entry, std::uint32_t weight) {
   std::atomic_ref word(counting.counts[entry / 2]);
   const int half = entry % 2 != 0 ? 16 : 0;
-  if ((word.load(std::memory_order_relaxed) >> half & 0xffff) < 60'000)
-    word.fetch_add(1u << half, std::memory_order_relaxed);
+  if ((word.load(std::memory_order_relaxed) >> half & 0xffff) < most_counted)
+    word.fetch_add(weight << half, std::memory_order_relaxed);
 }
 
 // Where key i is; says what was asked to be said of it.
@@ -37,7 +37,8 @@ std::uint32_t find_one(const TableView& table, const LookupIn& in, std::uint64_t
   const std::uint32_t position = position_of(table, entry, load);
   const bool known = position != nowhere;
   if (in.found != nullptr) in.found[i] = known;
-  if (known && counted(in.counting, i)) count_key(in.counting, entry);
+  const std::uint32_t weight = known ? weight_of(in.counting, i, position >= table.hot_rows) : 0;
+  if (weight > 0) count_key(in.counting, entry, weight);
   if (!known) {
     ++seen.missing;
     if (in.missing != nullptr)
@@ -146,12 +147,14 @@ void sort_list(const ColdList& list, const ColdList& sorted, std::uint32_t low_b
   });
 }
 
-void gather_cold(const TableView& table, const ColdList& list, const RowsOut& out,
-                 std::uint32_t blocks, Stream stream) {
-  if (!stream.on_host()) return gpu::gather_cold(table, list, out, blocks, stream);
+void gather_cold(const TableView& table, const ColdList& list, std::uint32_t part,
+                 std::uint32_t parts, const RowsOut& out, std::uint32_t blocks, Stream stream) {
+  if (!stream.on_host()) return gpu::gather_cold(table, list, part, parts, out, blocks, stream);
   vmm::launch(stream, [=] {
-    in_pieces(listed_in(list), [&](std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t i = begin; i < end; ++i)
+    const std::uint64_t count = listed_in(list);
+    const std::uint64_t first = count * part / parts;
+    in_pieces(count - first, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = first + begin; i < first + end; ++i)
         write_row(table, table.at(list.positions[i]), out, list.which[i]);
     });
   });
@@ -179,9 +182,8 @@ void stage_cold(const TableView& table, const ColdList& list, std::byte* staged,
   constexpr std::uint64_t many = 32'768, together = 64;  // rows; those of a piece, at least
   const std::uint64_t rows = last - first;
   if (rows > many)
-    return in_pieces(rows, [&](std::uint64_t begin, std::uint64_t end) {
-      gather(first + begin, first + end);
-    });
+    return in_pieces(
+        rows, [&](std::uint64_t begin, std::uint64_t end) { gather(first + begin, first + end); });
   Crew& crew = Crew::of_this_machine();
   const auto pieces = static_cast<std::uint32_t>(
       std::min<std::uint64_t>((rows + together - 1) / together, 4 * (crew.size() + 1)));

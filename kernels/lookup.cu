@@ -13,10 +13,11 @@ __device__ void add_to(std::uint64_t* at, std::uint64_t n) {
   atomicAdd(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(n));
 }
 
-__device__ void count_entry(const Counting& counting, std::uint64_t entry) {
+__device__ void count_entry(const Counting& counting, std::uint64_t entry, std::uint32_t weight) {
   std::uint32_t* const word = counting.counts + entry / 2;
   const int half = entry % 2 != 0 ? 16 : 0;
-  if ((__ldcg(word) >> half & 0xffff) < 60'000) atomicAdd(word, 1u << half);
+  // Other devices of the pool count here too.
+  if ((__ldcg(word) >> half & 0xffff) < most_counted) atomicAdd_system(word, weight << half);
 }
 
 // Where key i is. `speaks`: this lane is the one that reports what was seen.
@@ -27,7 +28,8 @@ __device__ std::uint32_t find_one(const TableView& table, const LookupIn& in, st
   if (!speaks) return position;
   const bool known = position != nowhere;
   if (in.found != nullptr) in.found[i] = known;
-  if (known && counted(in.counting, i)) count_entry(in.counting, entry);
+  const std::uint32_t weight = known ? weight_of(in.counting, i, position >= table.hot_rows) : 0;
+  if (weight > 0) count_entry(in.counting, entry, weight);
   if (!known && in.missing != nullptr)
     in.missing[1 + atomicAdd(in.missing, 1u)] = static_cast<std::uint32_t>(i);
   return position;
@@ -132,13 +134,17 @@ __global__ void __launch_bounds__(block_threads)
 
 template <typename Way>
 __global__ void __launch_bounds__(block_threads)
-    gather_listed(TableView table, ColdList list, RowsOut out, std::uint32_t lanes) {
-  const std::uint32_t count = min(*list.count, list.capacity);
+    gather_listed(TableView table, ColdList list, std::uint32_t part, std::uint32_t parts,
+                  RowsOut out, std::uint32_t lanes) {
+  const std::uint64_t all = min(*list.count, list.capacity);
+  const std::uint64_t first = all * part / parts;
+  const std::uint64_t count = all - first;
   copy_each<Way>(table, out, count, lanes,
                  [&](std::uint64_t i, std::uint64_t& which, const std::byte*& row, bool) {
                    if (i >= count) return false;
-                   which = list.which[i];
-                   row = table.at(list.positions[i]);
+                   const std::uint64_t at = first + i;
+                   which = list.which[at];
+                   row = table.at(list.positions[at]);
                    return true;
                  });
 }
@@ -170,6 +176,7 @@ __global__ void spread(const std::uint32_t* count, std::uint32_t* to) { *to = *c
 }  // namespace
 
 void gather(const TableView& table, const LookupIn& in, const RowsOut& out, Stream stream) {
+  const OnDeviceOf device(stream);
   if (in.missing != nullptr) check(cudaMemsetAsync(in.missing, 0, 4, stream.cuda()));
   if (in.count == 0) return;
   with_way(table, out, [&]<typename Way>(Way) {
@@ -182,6 +189,7 @@ void gather(const TableView& table, const LookupIn& in, const RowsOut& out, Stre
 
 void locate(const TableView& table, const LookupIn& in, std::uint32_t* positions,
             const ColdList& list, Stream stream) {
+  const OnDeviceOf device(stream);
   if (in.missing != nullptr) check(cudaMemsetAsync(in.missing, 0, 4, stream.cuda()));
   check(cudaMemsetAsync(list.count, 0, 4, stream.cuda()));
   check(cudaMemsetAsync(list.positions, 0xff, 4 * std::size_t{list.capacity}, stream.cuda()));
@@ -190,6 +198,7 @@ void locate(const TableView& table, const LookupIn& in, std::uint32_t* positions
 
 void gather_hot(const TableView& table, const std::uint32_t* positions, std::uint64_t count,
                 const RowsOut& out, Stream stream) {
+  const OnDeviceOf device(stream);
   if (count == 0) return;
   with_way(table, out, [&]<typename Way>(Way) {
     const std::uint32_t lanes = lanes_for(Way::pieces(table));
@@ -210,6 +219,7 @@ Bytes sort_list_bytes(std::uint32_t capacity) {
 
 void sort_list(const ColdList& list, const ColdList& sorted, std::uint32_t low_bit, void* workspace,
                Stream stream) {
+  const OnDeviceOf device(stream);
   std::size_t bytes = sort_list_bytes(list.capacity);
   if (list.capacity > 0)
     check(cub::DeviceRadixSort::SortPairs(workspace, bytes, list.positions, sorted.positions,
@@ -219,10 +229,11 @@ void sort_list(const ColdList& list, const ColdList& sorted, std::uint32_t low_b
   check(cudaGetLastError());
 }
 
-void gather_cold(const TableView& table, const ColdList& list, const RowsOut& out,
-                 std::uint32_t blocks, Stream stream) {
+void gather_cold(const TableView& table, const ColdList& list, std::uint32_t part,
+                 std::uint32_t parts, const RowsOut& out, std::uint32_t blocks, Stream stream) {
+  const OnDeviceOf device(stream);
   with_way(table, out, [&]<typename Way>(Way) {
-    gather_listed<Way><<<blocks, block_threads, 0, stream.cuda()>>>(table, list, out,
+    gather_listed<Way><<<blocks, block_threads, 0, stream.cuda()>>>(table, list, part, parts, out,
                                                                     lanes_for(Way::pieces(table)));
   });
   check(cudaGetLastError());
@@ -230,6 +241,7 @@ void gather_cold(const TableView& table, const ColdList& list, const RowsOut& ou
 
 void gather_staged(const TableView& table, const ColdList& list, const std::byte* staged,
                    std::uint32_t part, std::uint32_t parts, const RowsOut& out, Stream stream) {
+  const OnDeviceOf device(stream);
   with_way(table, out, [&]<typename Way>(Way) {
     gather_part<Way><<<66, block_threads, 0, stream.cuda()>>>(table, list, staged, part, parts, out,
                                                               lanes_for(Way::pieces(table)));

@@ -2,7 +2,7 @@
 //
 // A whole look-up is `gather` alone (few keys, or nothing is cold), or `locate`, then `gather_hot`
 // beside what fetches the cold rows that `locate` listed: `sort_list` and `gather_cold`, or the
-// CPU's `stage_cold` and `gather_staged`.
+// CPU's `stage_cold` and `gather_staged`, or each for a part of the list.
 #pragma once
 
 #include <cstddef>
@@ -56,9 +56,10 @@ void gather_hot(const TableView& table, const std::uint32_t* positions, std::uin
 Bytes sort_list_bytes(std::uint32_t capacity, Stream stream);
 void sort_list(const ColdList& list, const ColdList& sorted, std::uint32_t low_bit, void* workspace,
                Stream stream);
-// The rows of a list, by `blocks` blocks of 256 threads.
-void gather_cold(const TableView& table, const ColdList& list, const RowsOut& out,
-                 std::uint32_t blocks, Stream stream);
+// The rows of a list, by `blocks` blocks of 256 threads: of `parts` equal parts of it, those from
+// `part` on.
+void gather_cold(const TableView& table, const ColdList& list, std::uint32_t part,
+                 std::uint32_t parts, const RowsOut& out, std::uint32_t blocks, Stream stream);
 
 // The CPU's way. Part `part` of `parts` of the list, which is in pinned memory: copies its rows
 // into `staged`, each at its place in the list. Called on the CPU once `locate` has run.

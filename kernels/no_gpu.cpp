@@ -110,7 +110,8 @@ void gather_hot(const TableView&, const std::uint32_t*, std::uint64_t, const Row
 }
 Bytes sort_list_bytes(std::uint32_t) { refuse(); }
 void sort_list(const ColdList&, const ColdList&, std::uint32_t, void*, Stream) { refuse(); }
-void gather_cold(const TableView&, const ColdList&, const RowsOut&, std::uint32_t, Stream) {
+void gather_cold(const TableView&, const ColdList&, std::uint32_t, std::uint32_t, const RowsOut&,
+                 std::uint32_t, Stream) {
   refuse();
 }
 void gather_staged(const TableView&, const ColdList&, const std::byte*, std::uint32_t,

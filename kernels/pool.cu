@@ -139,6 +139,7 @@ __global__ void stage_all(TableView table, ColdList sorted, std::uint32_t* posit
 
 void pool(const TableView& table, const Bags& bags, const Staged& staged, LookupCounts* counts,
           const RowsOut& out, Stream stream) {
+  const OnDeviceOf device(stream);
   if (table.row.dim % 4 == 0 && aligned(out, 4 * std::uint64_t{element_bytes(out.type)})) {
     const std::uint32_t lanes = lanes_for(table.row.dim / 4);
     launch_threads(pool_all<4>, bags.bags * lanes, stream, table, bags, staged, counts, out, lanes);
@@ -150,12 +151,14 @@ void pool(const TableView& table, const Bags& bags, const Staged& staged, Lookup
 
 void pool_many(const PooledTable* tables, std::uint64_t count, const Bags& bags,
                LookupCounts* counts, const RowsOut& out, Stream stream) {
+  const OnDeviceOf device(stream);
   if (count == 0 || bags.bags == 0) return;
   launch_threads(pool_tables, bags.bags * 32, stream, tables, bags.bags / count, bags, counts, out);
 }
 
 void stage_rows(const TableView& table, const ColdList& sorted, std::uint32_t* positions,
                 std::byte* staged, std::uint32_t blocks, Stream stream) {
+  const OnDeviceOf device(stream);
   stage_all<<<blocks, block_threads, 0, stream.cuda()>>>(table, sorted, positions, staged);
   check(cudaGetLastError());
 }

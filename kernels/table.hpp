@@ -32,7 +32,8 @@ struct TableView {
   }
 };
 
-// Counts of how often entries are asked for, of one key in `one_in` (a power of two).
+// Counts of how often entries are asked for; of hot ones one key in `one_in` (a power of two)
+// tells.
 struct Counting {
   std::uint32_t* counts = nullptr;  // two counts of 16 bits a word; nullptr: nobody counts
   std::uint32_t one_in = 1;
@@ -77,10 +78,16 @@ constexpr std::uint32_t position_of(const TableView& table, std::uint64_t entry,
   return table.entries == nullptr ? static_cast<std::uint32_t>(entry) : load(table.entries + entry);
 }
 
-// Whether a batch counts a key.
-constexpr bool counted(const Counting& counting, std::uint64_t i) {
-  return counting.counts != nullptr &&
-         (mixed(i + (std::uint64_t{counting.seed} << 32)) & (counting.one_in - 1)) == 0;
+constexpr std::uint32_t most_counted = 16'384;  // or a little more; two counts share a word
+
+// How much a batch counts a key. Cold ones are few, and each is seldom asked for: all of them count
+// 1; of the hot ones one in `one_in`, for all of those.
+constexpr std::uint32_t weight_of(const Counting& counting, std::uint64_t i, bool cold) {
+  if (counting.counts == nullptr) return 0;
+  if (cold) return 1;
+  const bool sampled =
+      (mixed(i + (std::uint64_t{counting.seed} << 32)) & (counting.one_in - 1)) == 0;
+  return sampled ? counting.one_in : 0;
 }
 
 }  // namespace holdall::kernels

@@ -148,35 +148,42 @@ __global__ void flip_all(TableView table, const Move* moves, std::uint32_t count
 
 void find(const TableView& table, const std::uint64_t* keys, std::uint64_t count,
           const ColdList& list, std::uint64_t* unknown, Stream stream) {
+  const OnDeviceOf device(stream);
   launch_threads(find_all, std::max<std::uint64_t>(count, 1), stream, table, keys, count, list,
                  unknown);
 }
 
 void write_rows(const TableView& table, const ColdList& sorted, const RowsIn& rows, Stream stream) {
+  const OnDeviceOf device(stream);
   launch_threads(write_all, 32 * std::uint64_t{sorted.capacity}, stream, table, sorted, rows);
 }
 
 void insert(const TableView& table, const std::uint64_t* keys, std::uint64_t count,
             const FreePlaces& free, Stream stream) {
+  const OnDeviceOf device(stream);
   launch_threads(insert_all, count, stream, table, keys, count, free);
 }
 
 void assign(const TableView& table, const std::uint64_t* keys, const std::uint32_t* places,
             std::uint64_t count, Stream stream) {
+  const OnDeviceOf device(stream);
   launch_threads(assign_all, count, stream, table, keys, places, count);
 }
 
 void erase(const TableView& table, const std::uint64_t* keys, std::uint64_t count,
            const FreePlaces& free, Stream stream) {
+  const OnDeviceOf device(stream);
   launch_threads(erase_all, count, stream, table, keys, count, free);
 }
 
 void copy_rows(const TableView& table, const Move* moves, std::uint32_t count, Stream stream) {
+  const OnDeviceOf device(stream);
   launch_threads(copy_all, 32 * std::uint64_t{count}, stream, table, moves, count);
 }
 
 void flip_entries(const TableView& table, const Move* moves, std::uint32_t count,
                   std::uint32_t* left, Stream stream) {
+  const OnDeviceOf device(stream);
   launch_threads(flip_all, count, stream, table, moves, count, left);
 }
 

@@ -24,26 +24,31 @@ void Version::write(const std::uint64_t* keys, std::uint64_t n, const RowsIn& ro
   if (n == 0) return;
   const std::scoped_lock hold(write_lock_);
   // 1. room; lists that are too small may still be in use on another stream
-  if (!write_work_) write_work_ = std::make_unique<StreamWork>(engine_, stream_, view_.row, streams_);
-  if (n > write_room_) {
+  const int device = device_of(stream);
+  WriteWork& work = write_work_[device];
+  if (!work.lists)
+    work.lists =
+        std::make_unique<StreamWork>(engine_, streams_each_[device], device, view_.row, streams_);
+  if (n > work.room) {
     turns_.drain();
-    write_room_ = std::bit_ceil(n);
-    write_work_->make_room(1, static_cast<std::uint32_t>(write_room_), StreamWork::Staged::none);
+    work.room = std::bit_ceil(n);
+    work.lists->make_room(1, static_cast<std::uint32_t>(work.room), StreamWork::Staged::none);
   }
-  const kernels::ColdList list = write_work_->list(static_cast<std::uint32_t>(n));
-  const kernels::ColdList sorted = write_work_->sorted(static_cast<std::uint32_t>(n));
+  const kernels::ColdList list = work.lists->list(static_cast<std::uint32_t>(n));
+  const kernels::ColdList sorted = work.lists->sorted(static_cast<std::uint32_t>(n));
 
   // 2. find, order, write; nobody reads meanwhile
   turns_.write(stream, [&] {
     if (insert) kernels::insert(view_, keys, n, free_places(), stream);
     kernels::find(view_, keys, n, list, tallies_.data() + 2, stream);
-    kernels::sort_list(list, sorted, 0, write_work_->sorting(), stream);
+    kernels::sort_list(list, sorted, 0, work.lists->sorting(), stream);
     kernels::write_rows(view_, sorted, rows, stream);
   });
 }
 
 void Version::erase(const std::uint64_t* keys, std::uint64_t n, Stream stream) {
   need_entries("erase");
+  (void)device_of(stream);  // of the engine's
   turns_.write(stream, [&] { kernels::erase(view_, keys, n, free_places(), stream); });
 }
 

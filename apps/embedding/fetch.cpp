@@ -9,55 +9,104 @@
 namespace holdall::embedding {
 
 StreamWork::Staged staged_by(Fetch fetch) {
-  return fetch == Fetch::cpu ? StreamWork::Staged::host : StreamWork::Staged::none;
+  return fetch == Fetch::cpu || fetch == Fetch::both ? StreamWork::Staged::host
+                                                     : StreamWork::Staged::none;
 }
+
+namespace {
+
+// A look-up on its way.
+struct Fetching {
+  Engine& engine;
+  const kernels::TableView& view;
+  const FetchCosts& costs;
+  const std::uint32_t cold;  // of the list, at most
+  const std::uint64_t n;
+  const RowsOut& out;
+  StreamWork& work;
+  const Stream stream;
+
+  kernels::ColdList list() const { return work.list(cold); }
+  void gather_hot() const { kernels::gather_hot(view, work.positions(), n, out, stream); }
+
+  // The first parts of a list, `some` positions at most: the CPU gathers part after part into
+  // pinned memory, and the device fetches one while the CPU gathers the next.
+  void by_cpu(const kernels::ColdList& from, std::uint32_t some, Stream of_cpu,
+              std::uint32_t first_parts, std::uint32_t parts) const {
+    vmm::Driver& driver = engine.driver();
+    const kernels::ColdList on_cpu = work.on_cpu(cold);
+    std::byte* const staged = work.staged_on_host();
+    vmm::check(driver.copy(on_cpu.count, from.count,
+                           static_cast<Bytes>(from.positions + some - from.count) * 4, of_cpu),
+               "bring the cold keys to the CPU");
+    gather_hot();
+    for (std::uint32_t part = 0; part < first_parts; ++part) {
+      const kernels::TableView table = view;
+      vmm::check(driver.host_call(of_cpu,
+                                  [=] { kernels::stage_cold(table, on_cpu, staged, part, parts); }),
+                 "gather cold rows");
+      work.order(of_cpu, stream);
+      kernels::gather_staged(view, from, staged, part, parts, out, stream);
+    }
+    work.order(stream, of_cpu);  // the next batch's copies come after
+  }
+
+  void cpu() const {
+    const std::uint32_t parts = std::clamp(cold / 8192, 1u, 4u);
+    work.order(stream, work.beside());
+    by_cpu(list(), cold, work.beside(), parts, parts);
+  }
+
+  void beside() const {
+    work.order(stream, work.beside());
+    kernels::gather_cold(view, list(), 0, 1, out, costs.blocks, work.beside());
+    gather_hot();
+    work.order(work.beside(), stream);
+  }
+
+  // Whole, or but for the first parts, which the CPU gathers: what bounds the device is how many
+  // pages' addresses it does not know, and the CPU takes it a range of them.
+  void sorted(std::uint32_t cpu_parts) const {
+    const kernels::ColdList sorted = work.sorted(cold);
+    work.order(stream, work.beside());
+    kernels::sort_list(list(), sorted, costs.low_bit, work.sorting(), work.beside());
+    if (cpu_parts > 0) work.order(work.beside(), work.aside());
+    kernels::gather_cold(view, sorted, cpu_parts, costs.parts, out, costs.blocks, work.beside());
+    if (cpu_parts > 0) {
+      const auto some = static_cast<std::uint32_t>(std::uint64_t{cold} * cpu_parts / costs.parts);
+      by_cpu(sorted, some, work.aside(), cpu_parts, costs.parts);
+    } else {
+      gather_hot();
+    }
+    work.order(work.beside(), stream);
+  }
+};
+
+}  // namespace
 
 void fetch_rows(Engine& engine, const kernels::TableView& view, const FetchCosts& costs,
                 const FetchPlan& plan, const kernels::LookupIn& in, const RowsOut& out,
                 StreamWork& work, Stream stream) {
   if (plan.fetch == Fetch::direct) return kernels::gather(view, in, out, stream);
-  const std::uint64_t n = in.count;
-  const kernels::ColdList list = work.list(plan.cold);
-  kernels::locate(view, in, work.positions(), list, stream);
-  if (plan.fetch != Fetch::cpu) {
-    work.order(stream, work.beside());
-    if (plan.fetch == Fetch::sorted) {
-      const kernels::ColdList sorted = work.sorted(plan.cold);
-      kernels::sort_list(list, sorted, costs.low_bit, work.sorting(), work.beside());
-      kernels::gather_cold(view, sorted, out, costs.blocks, work.beside());
-    } else {
-      kernels::gather_cold(view, list, out, costs.blocks, work.beside());
-    }
-    kernels::gather_hot(view, work.positions(), n, out, stream);
-    work.order(work.beside(), stream);
-    return;
+  kernels::locate(view, in, work.positions(), work.list(plan.cold), stream);
+  const Fetching fetching{engine, view, costs, plan.cold, in.count, out, work, stream};
+  switch (plan.fetch) {
+    case Fetch::cpu:
+      return fetching.cpu();
+    case Fetch::beside:
+      return fetching.beside();
+    case Fetch::both:
+      return fetching.sorted(costs.cpu_parts);
+    default:
+      return fetching.sorted(0);
   }
-  // The CPU gathers part after part into pinned memory; the device fetches one while the CPU
-  // gathers the next.
-  const std::uint32_t parts = std::clamp(plan.cold / 8192, 1u, 4u);
-  vmm::Driver& driver = engine.driver();
-  const kernels::ColdList on_cpu = work.on_cpu(plan.cold);
-  std::byte* const staged = work.staged_on_host();
-  vmm::check(driver.copy(on_cpu.count, list.count,
-                         static_cast<Bytes>(list.positions + plan.cold - list.count) * 4, stream),
-             "bring the cold keys to the CPU");
-  work.order(stream, work.beside());
-  kernels::gather_hot(view, work.positions(), n, out, stream);
-  for (std::uint32_t part = 0; part < parts; ++part) {
-    vmm::check(driver.host_call(work.beside(),
-                                [=] { kernels::stage_cold(view, on_cpu, staged, part, parts); }),
-               "gather cold rows");
-    work.order(work.beside(), stream);
-    kernels::gather_staged(view, list, staged, part, parts, out, stream);
-  }
-  work.order(stream, work.beside());  // the next batch's copies come after
 }
 
 FetchPlan Version::plan(std::uint64_t n) const {
   if (all_hot_ || n == 0) return {};
   const double expected = static_cast<double>(n) * cold_share_.load(std::memory_order_relaxed);
   Fetch fetch = spec_.fetch;
-  if (fetch == Fetch::measured) 
+  if (fetch == Fetch::measured)
     fetch = costs_.best(FetchCosts::batch_of(n), static_cast<std::uint32_t>(expected));
   // A quarter more than expected is listed; what is more than that is read directly.
   const auto room = static_cast<std::uint64_t>(expected * 1.25) + 1024;
@@ -104,11 +153,11 @@ void Version::bag(const Bags& bags, const RowsOut& out, Stream stream) {
     kernels::LookupIn in{.keys = bags.indices, .count = bags.count, .counts = work.counts()};
     if (counts_.size() > 0)
       in.counting = {counts_.data(), spec_.learning.one_in, batch_.fetch_add(1)};
+    const kernels::ColdList sorted = work.sorted(plan.cold);
     kernels::locate(view, in, work.positions(), work.list(plan.cold), stream);
-    kernels::sort_list(work.list(plan.cold), work.sorted(plan.cold), costs_.low_bit, work.sorting(),
-                       stream);
-    kernels::stage_rows(view, work.sorted(plan.cold), work.positions(), work.staged_on_device(),
-                        costs_.blocks, stream);
+    kernels::sort_list(work.list(plan.cold), sorted, costs_.low_bit, work.sorting(), stream);
+    kernels::stage_rows(view, sorted, work.positions(), work.staged_on_device(), costs_.blocks,
+                        stream);
     kernels::pool(view, bags, {work.positions(), work.staged_on_device()}, work.counts(), out,
                   stream);
   });

@@ -19,7 +19,7 @@ double FetchCosts::seconds(Batch batch, Fetch fetch, std::uint32_t rows) const {
 
 Fetch FetchCosts::best(Batch batch, std::uint32_t rows) const {
   Fetch best = Fetch::direct;
-  for (const Fetch fetch : {Fetch::beside, Fetch::sorted, Fetch::cpu})
+  for (const Fetch fetch : {Fetch::beside, Fetch::sorted, Fetch::cpu, Fetch::both})
     if (seconds(batch, fetch, rows) < seconds(batch, best, rows)) best = fetch;
   return best;
 }

@@ -24,9 +24,12 @@ class FetchCosts {
   // How a sorted list is read.
   std::uint32_t blocks = 66;
   std::uint32_t low_bit = 0;  // of positions, that the sorting leaves out
+  // Of a sorted list, so many parts in `parts` are the CPU's.
+  static constexpr std::uint32_t parts = 16;
+  std::uint32_t cpu_parts = 5;
 
-  // Batches of cold keys alone stand for small ones, those with hot_keys beside them for large ones: in those, cold rows
-  // that one kernel reads with all others keep the hot ones back.
+  // Batches of cold keys alone stand for small ones, those with hot_keys beside them for large
+  // ones: in those, cold rows that one kernel reads with all others keep the hot ones back.
   enum class Batch { small, large };
   static constexpr std::uint32_t hot_keys = 1 << 18;
   static Batch batch_of(std::uint64_t keys) {
@@ -47,7 +50,7 @@ class FetchCosts {
   Curve& curve_of(Batch batch, Fetch fetch) {
     return curves_[static_cast<std::size_t>(batch)][static_cast<std::size_t>(fetch)];
   }
-  std::array<std::array<Curve, 5>, 2> curves_;
+  std::array<std::array<Curve, 6>, 2> curves_;
 };
 
 // Measures with random cold positions of a table; leaves `costs` as it is where too few rows are

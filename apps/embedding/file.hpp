@@ -1,30 +1,25 @@
-// A file that is read by position. A file cut short meanwhile is an error, not a signal.
+// Files of tables; what is wrong with them is an EmbeddingError.
 #pragma once
 
-#include <cstddef>
-#include <filesystem>
+#include <utility>
 
-#include "engine/vmm/bytes.hpp"
+#include "apps/embedding/error.hpp"
+#include "apps/file/file.hpp"
 
 namespace holdall::embedding {
 
-class File {
+[[noreturn]] inline void refuse_file(const files::Problem& problem) {
+  throw EmbeddingError(problem.message());
+}
+
+class File : public files::File {
  public:
-  // Throws EmbeddingError: missing, a directory or pipe, not readable.
-  explicit File(std::filesystem::path path);
-  ~File();
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
+  explicit File(std::filesystem::path path) : files::File(std::move(path), refuse_file) {}
+};
 
-  const std::filesystem::path& path() const { return path_; }
-  Bytes bytes() const { return bytes_; }  // when opened
-  // Thread-safe. Throws EmbeddingError where the file ends before.
-  void read(Bytes offset, void* to, Bytes bytes) const;
-
- private:
-  std::filesystem::path path_;
-  int handle_ = -1;
-  Bytes bytes_ = 0;
+class NewFile : public files::NewFile {
+ public:
+  explicit NewFile(std::filesystem::path path) : files::NewFile(std::move(path), refuse_file) {}
 };
 
 }  // namespace holdall::embedding

@@ -19,6 +19,12 @@ struct RowsLayout {
   std::uint64_t chunks = 0;
 
   std::uint64_t slabs() const { return chunks + (shift > 0 ? 1 : 0); }
+  // Chunks in device memory where each of so many devices has `memory`.
+  std::uint64_t chunks_in(Bytes memory, int devices) const {
+    const std::uint64_t each = memory / chunk;
+    const auto n = static_cast<std::uint64_t>(devices);
+    return each * n < chunks ? each * n : chunks;
+  }
   // Rows in device memory while `hot` chunks are.
   std::uint64_t hot_rows(std::uint64_t hot) const {
     const std::uint64_t rows = hot * chunk / row.stride;

@@ -71,7 +71,7 @@ HitCurve curve_of(const std::uint32_t* hot, const std::uint32_t* cold) {
 std::uint64_t Version::keys_seen() const {
   const std::scoped_lock hold(works_lock_);
   std::uint64_t keys = 0;
-  for (const auto& [handle, work] : works_) keys += work->told().keys;
+  for (const auto& [key, work] : works_) keys += work->told().keys;
   return keys;
 }
 

@@ -53,7 +53,18 @@ std::vector<std::uint32_t> Version::places_of(const Source& source,
       const std::uint64_t of_b = spec_.frequencies[b];
       return of_a != of_b ? of_a > of_b : a < b;
     });
-  for (std::uint64_t i = 0; i < rows_; ++i) places[order[i]] = static_cast<std::uint32_t>(i);
+  // Neighbours by rank lie on different devices, so that all share the most wanted: chunks in a row
+  // as many as there are devices are filled at once.
+  const std::uint64_t in_chunk = store_->layout().chunk / view_.row.stride;
+  const auto devices = static_cast<std::uint64_t>(engine_.devices());
+  const std::uint64_t together = in_chunk * devices;
+  for (std::uint64_t i = 0; i < rows_; ++i) {
+    const std::uint64_t first = i / together * together;
+    const std::uint64_t place =
+        first + together <= rows_ ? first + (i - first) % devices * in_chunk + (i - first) / devices
+                                  : i;
+    places[order[i]] = static_cast<std::uint32_t>(place);
+  }
   if (!source.info().keyed) return places;
 
   // 2. the keys, and which come twice
@@ -84,9 +95,7 @@ std::vector<std::uint32_t> Version::places_of(const Source& source,
 
 void Version::load_keys(const std::vector<std::uint64_t>& keys,
                         const std::vector<std::uint32_t>& places) {
-  vmm::check(engine_.driver().fill(entries_.data(), 0xff, view_.entry_count * 4, stream_),
-             "clear the entries of " + spec_.name);
-  engine_.synchronize(stream_);
+  entries_.fill(engine_, streams_each_.all(), 0xff);
 
   // 1. entries
   if (keys.empty()) {

@@ -13,7 +13,7 @@ class Trial {
  public:
   Trial(Engine& engine, Stream stream, const std::shared_ptr<Streams>& streams,
         const kernels::TableView& view, std::uint64_t positions)
-      : engine_(engine), stream_(stream), view_(view), work_(engine, stream, view.row, streams) {
+      : engine_(engine), stream_(stream), view_(view), work_(engine, stream, 0, view.row, streams) {
     // Every position is its own key.
     view_.entries = nullptr;
     view_.keys = nullptr;
@@ -46,8 +46,10 @@ class Trial {
     double least = std::numeric_limits<double>::infinity();
     for (int run = 0; run < runs; ++run) {
       const auto begin = std::chrono::steady_clock::now();
-      fetch_rows(engine_, view_, costs, {fetch, cold_}, {.keys = keys_.data() + std::uint64_t{n_} * static_cast<unsigned>(run), .count = n_},
-                 {rows_.data(), RowType::fp32, view_.row.dim * 4ull}, work_, stream_);
+      fetch_rows(
+          engine_, view_, costs, {fetch, cold_},
+          {.keys = keys_.data() + std::uint64_t{n_} * static_cast<unsigned>(run), .count = n_},
+          {rows_.data(), RowType::fp32, view_.row.dim * 4ull}, work_, stream_);
       engine_.synchronize(stream_);
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
       if (run > 0) least = std::min(least, took.count());  // the first finds caches empty
@@ -62,7 +64,8 @@ class Trial {
   StreamWork work_;
   Resident<std::uint64_t> keys_;
   Resident<float> rows_;
-  // Each with keys of its own: addresses that were translated a moment ago are read several times faster.
+  // Each with keys of its own: addresses that were translated a moment ago are read several times
+  // faster.
   static constexpr int runs = 4;
   std::uint32_t n_ = 0;     // keys a run
   std::uint32_t cold_ = 0;  // and those of them that are cold
@@ -109,6 +112,18 @@ void measure_costs(Engine& engine, Stream stream, const std::shared_ptr<Streams>
       costs.add(batch, Fetch::sorted, {n, least});
       for (const Fetch fetch : {Fetch::direct, Fetch::beside, Fetch::cpu})
         costs.add(batch, fetch, {n, trial.seconds(fetch, costs)});
+      // And how much of it the CPU takes.
+      least = std::numeric_limits<double>::infinity();
+      for (const std::uint32_t cpu_parts : {3u, 5u, 7u}) {
+        FetchCosts these = costs;
+        these.cpu_parts = cpu_parts;
+        const double seconds = trial.seconds(Fetch::both, these);
+        if (seconds >= least) continue;
+        least = seconds;
+        best.cpu_parts = cpu_parts;
+      }
+      costs.cpu_parts = best.cpu_parts;
+      costs.add(batch, Fetch::both, {n, least});
     }
   };
   if (view.hot_rows > 0) measure(FetchCosts::Batch::large, FetchCosts::hot_keys);

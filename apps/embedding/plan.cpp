@@ -8,7 +8,7 @@
 namespace holdall::embedding {
 
 std::vector<TablePlan> plan_table(const TableSpec& asked, const SourceInfo& source,
-                                  const std::vector<Bytes>& budgets) {
+                                  const std::vector<Bytes>& budgets, int devices) {
   const TableSpec spec = completed(asked, source);
   const TableLayout layout = layout_of(spec, source);
   HitCurve curve(source.rows);
@@ -19,7 +19,7 @@ std::vector<TablePlan> plan_table(const TableSpec& asked, const SourceInfo& sour
   }
   std::vector<TablePlan> plans;
   for (const Bytes budget : budgets) {
-    const std::uint64_t hot = std::min(layout.rows.chunks, budget / layout.rows.chunk);
+    const std::uint64_t hot = layout.rows.chunks_in(budget, devices);
     TablePlan plan;
     plan.budget = budget;
     plan.device_bytes = hot * layout.rows.chunk;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "apps/embedding/spread.hpp"
+
 namespace holdall::embedding {
 
 namespace {
@@ -19,10 +21,10 @@ class Nothing : public Backing {
 
 }  // namespace
 
-RowStore::RowStore(Engine& engine, Stream stream, std::string name, const RowsLayout& layout,
-                   Bytes hot_bytes)
-    : engine_(engine), name_(std::move(name)), layout_(layout) {
-  const std::uint64_t hot = std::min(layout_.chunks, hot_bytes / layout_.chunk);
+RowStore::RowStore(Engine& engine, std::vector<Stream> streams, std::string name,
+                   const RowsLayout& layout, Bytes memory)
+    : engine_(engine), streams_(std::move(streams)), name_(std::move(name)), layout_(layout) {
+  const std::uint64_t hot = chunks_in(memory);
   range_ = engine.reserve<std::byte>(layout_.chunks * layout_.chunk,
                                      {.name = name_ + " rows",
                                       .backing = std::make_shared<Nothing>(),
@@ -36,12 +38,7 @@ RowStore::RowStore(Engine& engine, Stream stream, std::string name, const RowsLa
     for (std::uint64_t i = hot; i < layout_.slabs(); ++i)
       if (hot < layout_.chunks) pin(i);
     leases_.reserve(layout_.chunks);
-    while (hot_chunks_ < hot) {
-      leases_.push_back(
-          engine.acquire(stream, {overwrite(range_, hot_chunks_ * layout_.chunk, layout_.chunk)}));
-      leases_.back().hand_over();
-      ++hot_chunks_;
-    }
+    for (; hot_chunks_ < hot; ++hot_chunks_) leases_.push_back(hold(hot_chunks_));
   } catch (...) {
     for (std::uint64_t i = 0; i < layout_.slabs(); ++i) unpin(i);
     engine.pager().host_memory().unreserve(reserved_,
@@ -59,6 +56,11 @@ RowStore::~RowStore() {
 
 std::uint32_t RowStore::hot_rows(std::uint64_t chunks) const {
   return static_cast<std::uint32_t>(layout_.hot_rows(chunks));
+}
+
+Lease RowStore::hold(std::uint64_t chunk) {
+  return hold_spread(engine_, streams_, chunk,
+                     overwrite(range_, chunk * layout_.chunk, layout_.chunk));
 }
 
 void RowStore::pin(std::uint64_t chunk) {
@@ -84,14 +86,10 @@ void RowStore::unpin(std::uint64_t chunk) {
   host_bytes_ -= layout_.chunk;
 }
 
-void RowStore::make_room(Stream stream, std::uint64_t chunks) {
+void RowStore::make_room(std::uint64_t chunks) {
   const std::uint64_t before = leases_.size();
   try {
-    while (leases_.size() < chunks) {
-      leases_.push_back(engine_.acquire(
-          stream, {overwrite(range_, leases_.size() * layout_.chunk, layout_.chunk)}));
-      leases_.back().hand_over();
-    }
+    while (leases_.size() < chunks) leases_.push_back(hold(leases_.size()));
     for (std::uint64_t i = chunks; i < layout_.slabs() && chunks < layout_.chunks; ++i) pin(i);
   } catch (...) {
     leases_.resize(before);
@@ -100,7 +98,7 @@ void RowStore::make_room(Stream stream, std::uint64_t chunks) {
   }
 }
 
-void RowStore::copy_between(Stream stream, std::uint64_t chunks) {
+void RowStore::copy_between(std::uint64_t chunks) {
   const bool up = chunks > hot_chunks_;
   Bytes first = Bytes{hot_rows(std::min(chunks, hot_chunks()))} * layout_.row.stride;
   const Bytes last = Bytes{hot_rows(std::max(chunks, hot_chunks()))} * layout_.row.stride;
@@ -111,11 +109,13 @@ void RowStore::copy_between(Stream stream, std::uint64_t chunks) {
     const Bytes end = std::min({last, in_chunk, in_slab});
     std::byte* const hot_at = hot() + first;
     std::byte* const cold_at = cold_ + first;
-    vmm::check(
-        engine_.driver().copy(up ? hot_at : cold_at, up ? cold_at : hot_at, end - first, stream),
-        "move rows of " + name_);
+    const int device = device_of(range_.state(), first / layout_.chunk);
+    vmm::check(engine_.driver().copy(up ? hot_at : cold_at, up ? cold_at : hot_at, end - first,
+                                     streams_[static_cast<std::size_t>(device)]),
+               "move rows of " + name_);
     first = end;
   }
+  for (const Stream stream : streams_) engine_.synchronize(stream);
 }
 
 void RowStore::settle(std::uint64_t chunks) {

@@ -1,6 +1,6 @@
 // Where a table's rows are: one flat interval of positions in chunks. The first chunks are in
-// device memory, the others in pinned host memory, each in one of the two alone. A row that lies
-// across the border is on the host.
+// device memory, one device after the other in turn, the others in pinned host memory, each in one
+// place alone. A row that lies across the border is on the host.
 //
 // Missing from the engine: an exclusive tier. A range that is host-mapped keeps a host frame for
 // every chunk, made at 4 GB/s; here the host's part is pinned chunk by chunk and given back when
@@ -20,10 +20,10 @@ namespace holdall::embedding {
 
 class RowStore {
  public:
-  // Room for the rows of a layout, `hot_bytes` of it (rounded down to chunks) in device memory.
-  // Throws OutOfHostMemory, WorkingSetTooLarge, DriverError.
-  RowStore(Engine& engine, Stream stream, std::string name, const RowsLayout& layout,
-           Bytes hot_bytes);
+  // Room for the rows of a layout, of which each device has `memory` (rounded down to chunks).
+  // `streams`: one of each device. Throws OutOfHostMemory, WorkingSetTooLarge, DriverError.
+  RowStore(Engine& engine, std::vector<Stream> streams, std::string name, const RowsLayout& layout,
+           Bytes memory);
   ~RowStore();
   RowStore(const RowStore&) = delete;
   RowStore& operator=(const RowStore&) = delete;
@@ -35,19 +35,24 @@ class RowStore {
   std::uint32_t hot_rows() const { return hot_rows(hot_chunks_); }
   std::uint64_t chunks() const { return layout_.chunks; }
   std::uint64_t hot_chunks() const { return hot_chunks_; }
-  Bytes chunk_bytes() const { return layout_.chunk; }
+  // Chunks in device memory where each device has so much.
+  std::uint64_t chunks_in(Bytes memory) const {
+    return layout_.chunks_in(memory, static_cast<int>(streams_.size()));
+  }
+  const RowsLayout& layout() const { return layout_; }
   std::uint64_t positions() const { return layout_.positions; }
   Bytes host_bytes() const { return host_bytes_; }
   Bytes device_bytes() const { return hot_chunks_ * layout_.chunk; }
 
   // The way from one border to another: make room on the other side, have the rows copied, tell the
   // readers, let those of before pass, give up the old room.
-  void make_room(Stream stream, std::uint64_t chunks);
-  // Copies the rows that change sides; stream-ordered.
-  void copy_between(Stream stream, std::uint64_t chunks);
+  void make_room(std::uint64_t chunks);
+  // Copies the rows that change sides, and waits.
+  void copy_between(std::uint64_t chunks);
   void settle(std::uint64_t chunks);
 
  private:
+  Lease hold(std::uint64_t chunk);
   void pin(std::uint64_t chunk);
   void unpin(std::uint64_t chunk);
   std::byte* slab(std::uint64_t chunk) const {
@@ -55,6 +60,7 @@ class RowStore {
   }
 
   Engine& engine_;
+  const std::vector<Stream> streams_;
   const std::string name_;
   const RowsLayout layout_;
   std::atomic<std::uint64_t> hot_chunks_{0};

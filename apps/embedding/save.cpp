@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "apps/embedding/new_file.hpp"
+#include "apps/embedding/file.hpp"
+#include "apps/embedding/header.hpp"
 #include "apps/embedding/version.hpp"
 
 namespace holdall::embedding {

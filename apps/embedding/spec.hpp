@@ -23,15 +23,17 @@ enum class Duplicates {
   last,
   refuse
 };  // keys that a source has twice: the last row counts, or an error
-// How the cold rows of a batch are read: with all others by one kernel; listed and read beside the hot ones, by few blocks, as
-// they come or sorted by address; gathered by the CPU. measured: what is fastest for the number.
-enum class Fetch { measured, direct, beside, sorted, cpu };
+// How the cold rows of a batch are read: with all others by one kernel; listed and read beside the
+// hot ones, by few blocks, as they come or sorted by address; gathered by the CPU; sorted, and a
+// part of the addresses read, the others gathered by the CPU. measured: what is fastest for the
+// number.
+enum class Fetch { measured, direct, beside, sorted, cpu, both };
 
 // Learning which rows are asked for most, and moving those to device memory.
 struct Learning {
   bool on = false;
   bool background = true;         // a thread steps; otherwise you call EmbeddingTable::learn
-  std::uint32_t one_in = 4;       // keys that are counted; a power of two
+  std::uint32_t one_in = 4;       // hot keys, one is counted for all; a power of two
   std::uint64_t halve_every = 0;  // keys looked up; 0: four times the table's rows, at least 2^20
   Bytes bytes_per_second = Bytes{4} << 30;  // of rows that the thread moves
   std::uint32_t rows_at_once = 0;           // moved by one step at most; 0: by the number of rows
@@ -41,7 +43,7 @@ struct TableSpec {
   std::string name = "table";
   RowType type = RowType::fp32;  // as stored; sources of other types are converted
   std::uint32_t dim = 0;         // 0: the source's
-  Bytes memory = ~Bytes{0};      // of the device, for rows; rounded down to chunks
+  Bytes memory = ~Bytes{0};      // of each device, for rows; rounded down to chunks
   Keys keys = Keys::dense;
   std::uint64_t capacity = 0;  // rows; 0: the source's. Room for insert_or_assign
   Unknown unknown = Unknown::zeros;

@@ -4,22 +4,24 @@
 
 namespace holdall::embedding {
 
-StreamWork::StreamWork(Engine& engine, Stream stream, kernels::RowLayout row,
+StreamWork::StreamWork(Engine& engine, Stream stream, int device, kernels::RowLayout row,
                        const std::shared_ptr<Streams>& streams)
     : engine_(engine),
       stream_(stream),
       row_(row),
-      beside_(streams),
+      beside_(streams, device),
+      aside_(streams, device),
       counts_(engine, beside_, 1, "counters of look-ups"),
       told_counts_(engine.host_array<kernels::LookupCounts>(1, "counters of look-ups")) {
   engine_.synchronize(beside_);
-  vmm::check(engine_.driver().create_event(here_, 0), "create an event for look-ups");
-  vmm::check(engine_.driver().create_event(told_, 0), "create an event for look-ups");
-  vmm::check(engine_.driver().create_event(copied_, 0), "create an event for look-ups");
+  vmm::check(engine_.driver().create_event(here_, device), "create an event for look-ups");
+  vmm::check(engine_.driver().create_event(told_, device), "create an event for look-ups");
+  vmm::check(engine_.driver().create_event(copied_, device), "create an event for look-ups");
 }
 
 StreamWork::~StreamWork() {
   (void)engine_.driver().synchronize(beside_);
+  (void)engine_.driver().synchronize(aside_);
   if (asking_) (void)engine_.driver().synchronize(told_);
   (void)engine_.driver().destroy_event(here_);
   (void)engine_.driver().destroy_event(told_);

@@ -1,4 +1,4 @@
-// What a table's look-ups on one stream work with: lists, a stream beside it, and counters. Grows
+// What a table's look-ups on one stream work with: lists, streams beside it, and counters. Grows
 // with the batches.
 #pragma once
 
@@ -15,7 +15,8 @@ namespace holdall::embedding {
 
 class StreamWork {
  public:
-  StreamWork(Engine& engine, Stream stream, kernels::RowLayout row,
+  // Of a stream of `device`.
+  StreamWork(Engine& engine, Stream stream, int device, kernels::RowLayout row,
              const std::shared_ptr<Streams>& streams);
   ~StreamWork();
 
@@ -35,6 +36,7 @@ class StreamWork {
   std::byte* staged_on_device() const { return device_rows_.data(); }
   kernels::LookupCounts* counts() const { return counts_.data(); }
   Stream beside() const { return beside_; }
+  Stream aside() const { return aside_; }  // where the CPU works meanwhile
 
   // `to` goes on when `from` has come here.
   void order(Stream from, Stream to);
@@ -58,7 +60,7 @@ class StreamWork {
   Engine& engine_;
   const Stream stream_;
   const kernels::RowLayout row_;
-  LentStream beside_;
+  LentStream beside_, aside_;
   vmm::Event here_, told_;
   Resident<std::uint32_t> positions_;
   Resident<std::uint32_t> list_, sorted_;  // count, positions, which

@@ -2,6 +2,8 @@
 // made, a thread on the host driver, so that versions with streams of their own would pile them up.
 #pragma once
 
+#include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -15,30 +17,32 @@ class Streams {
  public:
   explicit Streams(Engine& engine) : engine_(engine) {}
 
-  Stream take() {
+  Engine& engine() const { return engine_; }
+  Stream take(int device) {
     const std::scoped_lock hold(lock_);
-    if (idle_.empty()) return engine_.stream();
-    const Stream stream = idle_.back();
-    idle_.pop_back();
+    std::vector<Stream>& idle = idle_[device];
+    if (idle.empty()) return engine_.stream(device);
+    const Stream stream = idle.back();
+    idle.pop_back();
     return stream;
   }
-  void give(Stream stream) {
+  void give(Stream stream, int device) {
     const std::scoped_lock hold(lock_);
-    idle_.push_back(stream);
+    idle_[device].push_back(stream);
   }
 
  private:
   Engine& engine_;
   std::mutex lock_;
-  std::vector<Stream> idle_;
+  std::map<int, std::vector<Stream>> idle_;  // by device
 };
 
 // One of them, for as long as this lives.
 class LentStream {
  public:
-  explicit LentStream(std::shared_ptr<Streams> streams)
-      : streams_(std::move(streams)), stream_(streams_->take()) {}
-  ~LentStream() { streams_->give(stream_); }
+  LentStream(std::shared_ptr<Streams> streams, int device)
+      : streams_(std::move(streams)), device_(device), stream_(streams_->take(device)) {}
+  ~LentStream() { streams_->give(stream_, device_); }
   LentStream(const LentStream&) = delete;
   LentStream& operator=(const LentStream&) = delete;
 
@@ -46,7 +50,23 @@ class LentStream {
 
  private:
   const std::shared_ptr<Streams> streams_;
+  const int device_;
   const Stream stream_;
+};
+
+// One on each device.
+class StreamEach {
+ public:
+  explicit StreamEach(const std::shared_ptr<Streams>& streams) {
+    for (int device = 0; device < streams->engine().devices(); ++device)
+      all_.push_back(lent_.emplace_back(streams, device));
+  }
+  Stream operator[](int device) const { return all_[static_cast<std::size_t>(device)]; }
+  const std::vector<Stream>& all() const { return all_; }
+
+ private:
+  std::deque<LentStream> lent_;
+  std::vector<Stream> all_;
 };
 
 }  // namespace holdall::embedding

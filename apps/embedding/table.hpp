@@ -6,10 +6,15 @@
 // ones in the order of their addresses.
 //
 //   Engine engine({.memory = 8_GiB});
-//   EmbeddingTable table = EmbeddingTable::open(engine, {.name = "items", .memory = 2_GiB},
-//   *open_source("items.npy")); table.lookup(keys, n, {out, RowType::fp32, stride}, stream); //
-//   device pointers; returns at once table.update(keys, n, {rows, RowType::fp32, stride}, stream);
-//   // later look-ups see it
+//   EmbeddingTable table = EmbeddingTable::open(
+//       engine, {.name = "items", .memory = 2_GiB}, *open_source("items.npy"));
+//   table.lookup(keys, n, {out, RowType::fp32, stride}, stream);   // returns at once
+//   table.update(keys, n, {rows, RowType::fp32, stride}, stream);  // later look-ups see it
+//
+// An engine of several devices has one table over all of them: each holds as many bytes of hot
+// rows, spread so that each serves its share of the requests, and reads the others' where they lie.
+// Every call takes a stream of any of them and gives the same answers. What leads from keys to rows
+// is spread likewise. The devices have to reach each other.
 //
 // All calls are thread-safe, and ordered on their streams: a look-up sees a row before or after an
 // update, never half of it, and every update that was called before. Pointers are device pointers
@@ -57,7 +62,7 @@ struct TableStats {
   std::uint64_t refused = 0;   // keys that insert_or_assign had no room for; as of the last check()
   std::uint64_t moved = 0;     // rows that learning moved
   std::uint64_t versions = 1;  // loaded so far
-  Bytes device_bytes = 0;      // rows alone
+  Bytes device_bytes = 0;      // rows alone, on all devices
   Bytes host_bytes = 0;
   Bytes overhead_bytes = 0;       // of device memory, for entries, keys and counts
   double predicted_hit_rate = 0;  // of the order and budget
@@ -108,7 +113,8 @@ class EmbeddingTable {
   // they began. Needs the memory of both. Throws as open does: the old version stays.
   void load_version(const Source& source);
   void load_version(const std::filesystem::path& path);
-  // Moves the border between device and host memory; answers the hit rate that is expected. Waits
+  // Moves the border between device and host memory, `memory` of each device; answers the hit rate
+  // that is expected. Waits
   // for the moving, look-ups and others go on. Throws WorkingSetTooLarge, OutOfHostMemory: the
   // border stays where it came to.
   double set_budget(Bytes memory);

@@ -73,7 +73,6 @@ class Updates {
 Trial::Trial(Engine& engine, const TrialOptions& options)
     : engine_(engine),
       options_(options),
-      stream_(engine.stream()),
       scale_(static_cast<unsigned>(std::bit_width(options.rows - 1))) {
   TableSpec spec;
   spec.name = "trial";
@@ -95,7 +94,11 @@ Trial::Trial(Engine& engine, const TrialOptions& options)
   }
   table_ = std::make_unique<EmbeddingTable>(
       EmbeddingTable::open(engine, spec, *made_rows(options.rows, options.dim)));
-  out_ = kernels::DeviceArray<std::byte>(options.batch * options.dim * 4, stream_);
+  for (int device = 0; device < engine.devices(); ++device) {
+    const Stream stream = engine.stream(device);
+    sides_.push_back(
+        {stream, {}, kernels::DeviceArray<std::byte>(options.batch * options.dim * 4, stream)});
+  }
   make_batches();
 }
 
@@ -110,27 +113,51 @@ std::uint64_t Trial::key_of(std::uint64_t rank) const {
 
 void Trial::make_batches() {
   const Zipf zipf(options_.rows, options_.alpha);
-  ++round_;
-  keys_.clear();
   std::vector<std::uint64_t> keys(options_.batch);
-  for (std::uint64_t b = 0; b < options_.batches; ++b) {
-    constexpr std::uint64_t piece = 1 << 14;
-    tbb::parallel_for(std::uint64_t{0}, (options_.batch + piece - 1) / piece, [&](std::uint64_t p) {
-      std::mt19937_64 random(kernels::mixed(b << 32 | p) + kernels::mixed(round_));
-      for (std::uint64_t i = p * piece; i < std::min(options_.batch, (p + 1) * piece); ++i)
-        keys[i] = key_of(zipf(random));
-    });
-    keys_.emplace_back(keys, stream_);
+  for (Side& side : sides_) {
+    ++round_;
+    side.keys.clear();
+    for (std::uint64_t b = 0; b < options_.batches; ++b) {
+      constexpr std::uint64_t piece = 1 << 14;
+      tbb::parallel_for(
+          std::uint64_t{0}, (options_.batch + piece - 1) / piece, [&](std::uint64_t p) {
+            std::mt19937_64 random(kernels::mixed(b << 32 | p) + kernels::mixed(round_));
+            for (std::uint64_t i = p * piece; i < std::min(options_.batch, (p + 1) * piece); ++i)
+              keys[i] = key_of(zipf(random));
+          });
+      side.keys.emplace_back(keys, side.stream);
+    }
   }
 }
 
-void Trial::lookup(std::uint64_t batch) {
-  table_->lookup(keys_[batch % keys_.size()].data(), options_.batch,
-                 {out_.data(), RowType::fp32, options_.dim * 4ull}, stream_);
+void Trial::lookup(const Side& side, std::uint64_t batch) {
+  table_->lookup(side.keys[batch % side.keys.size()].data(), options_.batch,
+                 {side.out.data(), RowType::fp32, options_.dim * 4ull}, side.stream);
+}
+
+template <class Round>
+TrialResult Trial::repeat(double seconds, const Round& round) {
+  std::atomic<std::uint64_t> lookups{0};
+  const auto begin = Clock::now();
+  const auto run = [&](const Side& side) {
+    do {
+      round(side);
+      engine_.synchronize(side.stream);
+      lookups += options_.batches;
+    } while (Seconds(Clock::now() - begin).count() < seconds);
+  };
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < sides_.size(); ++i) others.emplace_back([&, i] { run(sides_[i]); });
+    run(sides_[0]);
+  }
+  TrialResult result{.lookups = lookups, .seconds = Seconds(Clock::now() - begin).count()};
+  result.rows_per_second = double(result.lookups * options_.batch) / result.seconds;
+  return result;
 }
 
 double Trial::hit_rate_since(const TableStats& before) {
-  table_->check(stream_);
+  for (const Side& side : sides_) table_->check(side.stream);
   const TableStats now = table_->stats();
   return now.keys == before.keys
              ? 0
@@ -154,34 +181,32 @@ double Trial::ideal_hit_rate() const {
 }
 
 TrialResult Trial::throughput(double seconds) {
-  for (std::uint64_t b = 0; b < options_.batches; ++b) lookup(b);
-  table_->check(stream_);
+  const auto all_batches = [this](const Side& side) {
+    for (std::uint64_t b = 0; b < options_.batches; ++b) lookup(side, b);
+  };
+  for (const Side& side : sides_) {
+    all_batches(side);
+    table_->check(side.stream);
+  }
   const TableStats before = table_->stats();
   const Updates updates(engine_, *table_, options_.rows, options_.updates);
-  TrialResult result;
-  const auto begin = Clock::now();
-  do {
-    for (std::uint64_t b = 0; b < options_.batches; ++b) lookup(b);
-    result.lookups += options_.batches;
-    engine_.synchronize(stream_);
-    result.seconds = Seconds(Clock::now() - begin).count();
-  } while (result.seconds < seconds);
-  result.rows_per_second = double(result.lookups * options_.batch) / result.seconds;
+  TrialResult result = repeat(seconds, all_batches);
   result.hit_rate = hit_rate_since(before);
   return result;
 }
 
 TrialResult Trial::latency(std::uint64_t lookups) {
-  for (std::uint64_t b = 0; b < options_.batches; ++b) lookup(b);
-  table_->check(stream_);
+  const Side& side = sides_.front();
+  for (std::uint64_t b = 0; b < options_.batches; ++b) lookup(side, b);
+  table_->check(side.stream);
   const TableStats before = table_->stats();
   const Updates updates(engine_, *table_, options_.rows, options_.updates);
   std::vector<double> took(lookups);
   const auto begin = Clock::now();
   for (std::uint64_t i = 0; i < lookups; ++i) {
     const auto start = Clock::now();
-    lookup(i);
-    engine_.synchronize(stream_);
+    lookup(side, i);
+    engine_.synchronize(side.stream);
     took[i] = Seconds(Clock::now() - start).count();
   }
   TrialResult result{.lookups = lookups, .seconds = Seconds(Clock::now() - begin).count()};
@@ -196,31 +221,26 @@ TrialResult Trial::latency(std::uint64_t lookups) {
 
 TrialResult Trial::plain(double seconds) {
   const kernels::TableView view = table_->version()->view();
-  TrialResult result;
-  const auto begin = Clock::now();
-  do {
-    for (const auto& keys : keys_)
+  return repeat(seconds, [&](const Side& side) {
+    for (const auto& keys : side.keys)
       kernels::gather(view, {.keys = keys.data(), .count = options_.batch},
-                      {out_.data(), RowType::fp32, options_.dim * 4ull}, stream_);
-    result.lookups += options_.batches;
-    engine_.synchronize(stream_);
-    result.seconds = Seconds(Clock::now() - begin).count();
-  } while (result.seconds < seconds);
-  result.rows_per_second = double(result.lookups * options_.batch) / result.seconds;
-  return result;
+                      {side.out.data(), RowType::fp32, options_.dim * 4ull}, side.stream);
+  });
 }
 
 void Trial::learn(std::uint64_t batches, std::uint64_t every, bool drifted,
                   const std::function<void(std::uint64_t, double)>& tell) {
   if (drifted) ++drift_;
-  table_->check(stream_);
+  const Side& side = sides_.front();
+  table_->check(side.stream);
   TableStats before = table_->stats();
   for (std::uint64_t b = 1; b <= batches; ++b) {
-    if (b % keys_.size() == 1 % keys_.size()) {  // new keys: what is learned is not by heart
-      engine_.synchronize(stream_);
+    if (b % side.keys.size() ==
+        1 % side.keys.size()) {  // new keys: what is learned is not by heart
+      engine_.synchronize(side.stream);
       make_batches();
     }
-    lookup(b);
+    lookup(side, b);
     if (b % every == 0) (void)table_->learn();
     if (b % std::max<std::uint64_t>(1, batches / 10) != 0) continue;
     tell(b, hit_rate_since(before));
@@ -229,19 +249,22 @@ void Trial::learn(std::uint64_t batches, std::uint64_t every, bool drifted,
 }
 
 std::uint64_t Trial::wrong() {
-  const std::vector<std::uint64_t> all = keys_.front().read();
-  const std::vector<std::uint64_t> keys(
-      all.begin(), all.begin() + long(std::min<std::uint64_t>(all.size(), 10'000)));
-  const EmbeddingTable::Batch batch = table_->export_batch(keys);
   std::uint64_t wrong = 0;
-  for (std::uint64_t i = 0; i < keys.size(); ++i) {
-    bool good = batch.found[i] != 0;
-    for (std::uint32_t k = 0; k < options_.dim; ++k) {
-      const float expected = made_element(keys[i], k);
-      const float tolerance = options_.type == RowType::fp32 ? 0 : expected * 0.01f + 17;
-      good = good && std::abs(batch.rows[i * options_.dim + k] - expected) <= tolerance;
+  for (const Side& side : sides_) {
+    lookup(side, 0);
+    table_->check(side.stream);
+    const std::vector<std::uint64_t> keys = side.keys.front().read();
+    const std::vector<std::byte> out = side.out.read();
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(keys.size(), 10'000); ++i) {
+      const auto* const row = reinterpret_cast<const float*>(out.data()) + i * options_.dim;
+      bool good = true;
+      for (std::uint32_t k = 0; k < options_.dim; ++k) {
+        const float expected = made_element(keys[i], k);
+        const float tolerance = options_.type == RowType::fp32 ? 0 : expected * 0.01f + 17;
+        good = good && std::abs(row[k] - expected) <= tolerance;
+      }
+      wrong += !good;
     }
-    wrong += !good;
   }
   return wrong;
 }

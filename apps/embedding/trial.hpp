@@ -1,5 +1,5 @@
 // A table of made rows, and look-ups with keys as skewed as one likes: what `holdall embed bench`
-// and bench/ measure.
+// and bench/ measure. Each device of the engine looks up batches of its own.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct TrialOptions {
   std::uint64_t rows = 1 << 20;
   std::uint32_t dim = 32;
   RowType type = RowType::fp32;
-  double share = 0.25;  // of the rows in device memory
+  double share = 0.25;  // of the rows in the memory of each device
   double alpha = 1.05;  // of Zipf; 0: uniform
   std::uint64_t batch = 1 << 16;
   std::uint64_t batches = 16;  // that differ
@@ -39,9 +39,9 @@ class Trial {
  public:
   Trial(Engine& engine, const TrialOptions& options);
 
-  // For about `seconds`, one batch right behind the other.
+  // For about `seconds`, one batch right behind the other, on all devices at once.
   TrialResult throughput(double seconds);
-  // One batch at a time, `lookups` of them.
+  // One batch at a time, `lookups` of them, on the first device.
   TrialResult latency(std::uint64_t lookups);
   // Through the same entries, by one kernel that counts nothing and asks nobody: what the rest
   // costs.
@@ -50,7 +50,7 @@ class Trial {
   // before. Tells hit rates as it goes.
   void learn(std::uint64_t batches, std::uint64_t every, bool drifted,
              const std::function<void(std::uint64_t batch, double hit_rate)>& tell);
-  // Rows of a batch that are not what was put in, of those that nobody updated.
+  // Of the first 10,000 rows of a batch of each device, those that are not what was put in.
   std::uint64_t wrong();
 
   EmbeddingTable& table() { return *table_; }
@@ -58,20 +58,27 @@ class Trial {
   double ideal_hit_rate() const;
 
  private:
+  struct Side {  // of one device
+    Stream stream;
+    std::vector<kernels::DeviceArray<std::uint64_t>> keys;
+    kernels::DeviceArray<std::byte> out;
+  };
+
   std::uint64_t key_of(std::uint64_t rank) const;
   void make_batches();
-  void lookup(std::uint64_t batch);
+  void lookup(const Side& side, std::uint64_t batch);
+  // Calls round(side) on all devices at once, again and again, for so many seconds.
+  template <class Round>
+  TrialResult repeat(double seconds, const Round& round);
   double hit_rate_since(const TableStats& before);
 
   Engine& engine_;
   const TrialOptions options_;
-  const Stream stream_;
   unsigned scale_ = 0;       // of the permutation that scatters the keys
   std::uint64_t drift_ = 0;  // how often the hot keys have changed
   std::uint64_t round_ = 0;  // how often batches were made
   std::unique_ptr<EmbeddingTable> table_;
-  std::vector<kernels::DeviceArray<std::uint64_t>> keys_;
-  kernels::DeviceArray<std::byte> out_;
+  std::vector<Side> sides_;
 };
 
 }  // namespace holdall::embedding

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <utility>
+#include <vector>
 
 #include "engine/vmm/driver.hpp"
 
@@ -21,7 +22,7 @@ namespace holdall::embedding {
 
 class Turns {
  public:
-  explicit Turns(vmm::Driver& driver);
+  Turns(vmm::Driver& driver, int devices);
   ~Turns();
   Turns(const Turns&) = delete;
   Turns& operator=(const Turns&) = delete;
@@ -29,8 +30,9 @@ class Turns {
   template <class Work>
   void read(Stream stream, const Work& work) {
     const std::shared_lock hold = enter();
+    const vmm::Event read = event_of(stream);
     begin_read(stream);
-    const Done done{[&] { end_read(stream); }};
+    const Done done{[&] { end_read(read, stream); }};
     work();
   }
   template <class Work>
@@ -83,22 +85,35 @@ class Turns {
     const std::scoped_lock shut(gate_);
     return std::unique_lock(lock_);
   }
+  // An event of each device; the newest of what it marks is on `device`.
+  struct Newest {
+    std::vector<vmm::Event> events;
+    int device = 0;
+    vmm::Event event() const { return events[static_cast<std::size_t>(device)]; }
+  };
+  struct Read {
+    Stream stream;
+    vmm::Event event;
+  };
+  int device_of(Stream stream) const;
+  void mark(Newest& newest, Stream stream) noexcept;
   vmm::Event event_of(Stream stream);
   void begin_read(Stream stream);
-  void end_read(Stream stream) noexcept;
+  void end_read(vmm::Event read, Stream stream) noexcept;
   void end_write(Stream stream) noexcept;
   void end_move(Stream stream) noexcept;
   void wait_for_readers(Stream stream);
   void wait_for_writers(Stream stream);
 
   vmm::Driver& driver_;
+  const int devices_;
   std::mutex writers_;
   std::mutex gate_;
-  std::shared_mutex lock_;                                  // shared: putting a read on a stream
-  std::mutex readers_lock_;                                 // of the map
-  std::map<void*, std::pair<Stream, vmm::Event>> readers_;  // the newest read of each stream
-  vmm::Event wrote_;                                        // the newest write; changed under lock_
-  vmm::Event moved_;
+  std::shared_mutex lock_;                         // shared: putting a read on a stream
+  std::mutex readers_lock_;                        // of the map
+  std::map<std::pair<void*, int>, Read> readers_;  // the newest of each stream
+  Newest wrote_;                                   // changed under lock_
+  Newest moved_;
   std::atomic<bool> write_passed_{true};
 };
 

@@ -16,14 +16,17 @@ Version::Version(Engine& engine, const TableSpec& spec, const Source& source,
     : engine_(engine),
       spec_(completed(spec, source.info())),
       streams_(std::move(streams)),
-      stream_(streams_),
+      streams_each_(streams_),
+      stream_(streams_each_[0]),
       rows_(source.info().rows),
-      turns_(engine.driver()),
+      turns_(engine.driver(), engine.devices()),
       curve_(rows_) {
   // 1. room: a place for each row, and some that learning moves rows to
+  check_reach(engine, spec_.name);
+  const std::vector<Stream>& all = streams_each_.all();
   const TableLayout layout = layout_of(spec_, source.info());
   const std::uint64_t spares = layout.spares;
-  store_ = std::make_unique<RowStore>(engine, stream_, spec_.name, layout.rows, spec_.memory);
+  store_ = std::make_unique<RowStore>(engine, all, spec_.name, layout.rows, spec_.memory);
   view_.row = layout.rows.row;
   view_.hot = store_->hot();
   view_.cold = store_->cold();
@@ -32,22 +35,21 @@ Version::Version(Engine& engine, const TableSpec& spec, const Source& source,
   view_.moving = spec_.learning.on;
   view_.entry_count = layout.entry_count;
   if (spec_.keys == Keys::hashed) {
-    keys_ = Resident<std::uint64_t>(engine, stream_, view_.entry_count, spec_.name + " keys");
-    vmm::check(engine.driver().fill(keys_.data(), 0xff, view_.entry_count * 8, stream_),
-               "clear the keys of " + spec_.name);
+    keys_ = Resident<std::uint64_t>(engine, all, view_.entry_count, spec_.name + " keys");
+    keys_.fill(engine, all, 0xff);
     view_.keys = keys_.data();
   }
   if (layout.mapped) {
-    entries_ = Resident<std::uint32_t>(engine, stream_, view_.entry_count, spec_.name + " entries");
-    free_ = Resident<std::uint32_t>(engine, stream_, spec_.capacity, spec_.name + " free places");
+    entries_ = Resident<std::uint32_t>(engine, all, view_.entry_count, spec_.name + " entries");
+    free_ = Resident<std::uint32_t>(engine, all, spec_.capacity, spec_.name + " free places");
     view_.entries = entries_.data();
   }
-  tallies_ = Resident<std::uint64_t>(engine, stream_, 3, spec_.name + " tallies");
+  tallies_ = Resident<std::uint64_t>(engine, all, 3, spec_.name + " tallies");
   if (spec_.learning.on)
-    counts_ = Resident<std::uint32_t>(engine, stream_, (view_.entry_count + 1) / 2,
-                                      spec_.name + " counts");
+    counts_ =
+        Resident<std::uint32_t>(engine, all, (view_.entry_count + 1) / 2, spec_.name + " counts");
   if (spec_.unknown == Unknown::fallback) {
-    fallback_ = Resident<float>(engine, stream_, spec_.dim, spec_.name + " fallback");
+    fallback_ = Resident<float>(engine, all, spec_.dim, spec_.name + " fallback");
     engine.load(fallback_.range(), 0, std::span<const float>(spec_.fallback));
     view_.fallback = fallback_.data();
   }
@@ -78,10 +80,22 @@ Version::Version(Engine& engine, const TableSpec& spec, const Source& source,
 
 Version::~Version() { turns_.drain(); }
 
+int Version::device_of(Stream stream) const {
+  int device = 0;
+  if (engine_.devices() == 1) return device;
+  vmm::check(engine_.driver().device_of(stream, device), "find the device of a look-up's stream");
+  if (device >= engine_.devices())
+    throw EmbeddingError(
+        fmt::format("table '{}' was called on a stream of device {}; its engine uses {}",
+                    spec_.name, device, engine_.devices()));
+  return device;
+}
+
 StreamWork& Version::work_of(Stream stream) {
+  const int device = device_of(stream);
   const std::scoped_lock hold(works_lock_);
-  auto& work = works_[stream.handle()];
-  if (!work) work = std::make_unique<StreamWork>(engine_, stream, view_.row, streams_);
+  auto& work = works_[{stream.handle(), device}];
+  if (!work) work = std::make_unique<StreamWork>(engine_, stream, device, view_.row, streams_);
   return *work;
 }
 
@@ -91,7 +105,7 @@ kernels::FreePlaces Version::free_places() {
 
 double Version::predicted_hit_rate(Bytes memory) const {
   const std::scoped_lock hold(curve_lock_);
-  return curve_.at(store_->hot_rows(std::min(store_->chunks(), memory / store_->chunk_bytes())));
+  return curve_.at(store_->hot_rows(store_->chunks_in(memory)));
 }
 
 void Version::expect_as(const Version& before) {
@@ -103,17 +117,17 @@ void Version::expect_as(const Version& before) {
 
 double Version::set_budget(Bytes memory) {
   const std::scoped_lock hold(boundary_lock_);
-  const std::uint64_t to = std::min(store_->chunks(), memory / store_->chunk_bytes());
+  const std::uint64_t to = store_->chunks_in(memory);
   while (store_->hot_chunks() != to) {
     const std::uint64_t now = store_->hot_chunks();
     // A row across the border needs its chunk's neighbour on the host: one chunk at a time keeps
     // that true.
     const std::uint64_t next = to > now ? now + 1 : now - 1;
-    store_->make_room(stream_, next);
+    store_->make_room(next);
     {
       const std::unique_lock writers = turns_.hold_writers(stream_);
-      store_->copy_between(stream_, next);
       engine_.synchronize(stream_);
+      store_->copy_between(next);
       turns_.change([&] { view_.hot_rows = store_->hot_rows(next); });
       all_hot_ = next == store_->chunks();
     }
@@ -169,9 +183,12 @@ void Version::add_stats(TableStats& stats) const {
   stats.host_bytes = store_->host_bytes();
   stats.overhead_bytes = entries_.bytes() + keys_.bytes() + free_.bytes() + tallies_.bytes() +
                          counts_.bytes() + fallback_.bytes();
-  stats.predicted_hit_rate = predicted_hit_rate(store_->device_bytes());
+  {
+    const std::scoped_lock of_curve(curve_lock_);
+    stats.predicted_hit_rate = curve_.at(store_->hot_rows());
+  }
   const std::scoped_lock hold(works_lock_);
-  for (const auto& [handle, work] : works_) {
+  for (const auto& [key, work] : works_) {
     const kernels::LookupCounts counts = work->told();
     stats.keys += counts.keys;
     stats.cold += counts.cold;

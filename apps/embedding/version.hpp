@@ -57,6 +57,7 @@ class Version {
   StreamWork& work_of(Stream stream);
 
  private:
+  int device_of(Stream stream) const;
   FetchPlan plan(std::uint64_t n) const;
   void observe(StreamWork& work, Stream stream, std::uint64_t n);
 
@@ -71,7 +72,8 @@ class Version {
   Engine& engine_;
   TableSpec spec_;
   const std::shared_ptr<Streams> streams_;
-  const LentStream stream_;  // for loading, moving and resizing
+  const StreamEach streams_each_;
+  const Stream stream_;  // the first of them: for loading, moving and resizing
   const std::uint64_t rows_;
   Turns turns_;
   std::unique_ptr<RowStore> store_;
@@ -87,15 +89,18 @@ class Version {
   FetchCosts costs_;
 
   mutable std::mutex works_lock_;
-  std::map<void*, std::unique_ptr<StreamWork>> works_;
-  std::atomic<double> cold_share_{0};  // of the keys, of late
+  std::map<std::pair<void*, int>, std::unique_ptr<StreamWork>> works_;  // of a stream and device
+  std::atomic<double> cold_share_{0};                                   // of the keys, of late
   std::uint64_t duplicates_ = 0;
   std::atomic<std::uint64_t> refused_{0};
   std::atomic<std::uint64_t> moved_{0};
 
-  std::mutex write_lock_;  // of what writers work with
-  std::unique_ptr<StreamWork> write_work_;
-  std::uint64_t write_room_ = 0;
+  struct WriteWork {
+    std::unique_ptr<StreamWork> lists;
+    std::uint64_t room = 0;
+  };
+  std::mutex write_lock_;                // of what writers work with
+  std::map<int, WriteWork> write_work_;  // by device
 
   std::unique_ptr<LearnWork> learn_work_;
   std::mutex boundary_lock_;  // one resize or learning step at a time

@@ -205,6 +205,7 @@ void add_engine(py::module_& module) {
             owner.engine.synchronize(on);
           },
           "stream"_a = 0)
+      .def("_own_stream", &SharedEngine::own_of)
       .def("stats", &stats)
       .def(
           "set_memory",

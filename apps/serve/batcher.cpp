@@ -37,12 +37,12 @@ struct Batcher::Job {
 };
 
 Batcher::Batcher(Engine& engine, embedding::EmbeddingTable& table, const BatchLimits& limits,
-                 Answered answered)
+                 Answered answered, int device)
     : engine_(engine),
       table_(table),
       limits_(limits),
       answered_(std::move(answered)),
-      stream_(engine.stream()) {}
+      stream_(engine.stream(device)) {}
 
 std::uint64_t Batcher::waiting() const {
   const std::scoped_lock hold(lock_);

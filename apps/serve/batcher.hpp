@@ -32,10 +32,10 @@ struct BatchLimits {
 
 class Batcher {
  public:
-  // `answered`, if set, is told of each batch: questions and keys.
+  // Looks up on `device`. `answered`, if set, is told of each batch: questions and keys.
   using Answered = std::function<void(std::uint64_t questions, std::uint64_t keys)>;
   Batcher(Engine& engine, embedding::EmbeddingTable& table, const BatchLimits& limits,
-          Answered answered = {});
+          Answered answered = {}, int device = 0);
 
   // Waits for the answer. Throws RequestError 503 where the queue is full or patience ends, and
   // what the table throws. Thread-safe.

@@ -2,14 +2,28 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace holdall::serve {
 
 using namespace holdall::embedding;  // NOLINT: this file is about tables
 
 Model::Open::Open(Engine& engine, const TableSpec& spec, const Source& source,
                   const BatchLimits& limits, Batcher::Answered answered)
-    : table(EmbeddingTable::open(engine, spec, source)),
-      batcher(engine, table, limits, std::move(answered)) {}
+    : table(EmbeddingTable::open(engine, spec, source)) {
+  for (int device = 0; device < engine.devices(); ++device)
+    batchers.emplace_back(engine, table, limits, answered, device);
+}
+
+Batcher& Model::Open::free_one() {
+  return *std::ranges::min_element(batchers, {}, &Batcher::waiting);
+}
+
+std::uint64_t Model::Open::waiting() const {
+  std::uint64_t waiting = 0;
+  for (const Batcher& batcher : batchers) waiting += batcher.waiting();
+  return waiting;
+}
 
 Model::Model(Engine& engine, Metrics& metrics, std::string name, std::filesystem::path path,
              TableSpec spec, OpenOptions options, const BatchLimits& limits)
@@ -60,9 +74,9 @@ std::uint32_t Model::dim() const { return open_one().table.dim(); }
 
 ModelState Model::state() const {
   const Open& open = open_one();
-  return {name_, open.batcher.waiting(), open.table.stats()};
+  return {name_, open.waiting(), open.table.stats()};
 }
 
-Reply Model::ask(const Question& question) { return open_one().batcher.ask(question); }
+Reply Model::ask(const Question& question) { return open_one().free_one().ask(question); }
 
 }  // namespace holdall::serve

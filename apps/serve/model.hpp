@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -38,8 +39,12 @@ class Model {
   struct Open {
     Open(Engine& engine, const embedding::TableSpec& spec, const embedding::Source& source,
          const BatchLimits& limits, Batcher::Answered answered);
+    // The one where the fewest wait.
+    Batcher& free_one();
+    std::uint64_t waiting() const;
+
     embedding::EmbeddingTable table;
-    Batcher batcher;
+    std::deque<Batcher> batchers;  // one for each device
   };
   Open& open_one() const;
 

@@ -154,7 +154,7 @@ TEST_P(BagsOf, WeightsGoWithSumsAlone) {
               "weights go with sums alone");
 }
 
-ON_BOTH_DRIVERS(BagsOf);
+ON_DRIVERS(BagsOf, "host", "host3", "cuda", "cuda2");
 
 }  // namespace
 }  // namespace holdall::embedding

@@ -8,14 +8,18 @@
 namespace holdall::embedding {
 namespace {
 
-TEST(Concurrency, ServedRowsAreWholeAndNeverOlderThanAFinishedUpdate) {
-  constexpr std::uint64_t rows = 40'000;
+// On so many devices.
+class Concurrency : public testing::TestWithParam<int> {};
+
+TEST_P(Concurrency, ServedRowsAreWholeAndNeverOlderThanAFinishedUpdate) {
+  const std::uint64_t rows = 40'000 * static_cast<std::uint64_t>(GetParam());
   constexpr std::uint32_t dim = 32;
   constexpr std::uint64_t watched = 64;  // keys that are written to
   constexpr Bytes chunk = Bytes{2} << 20;
   Config config;
   config.memory = Bytes{128} << 20;
   config.driver = "host";
+  config.devices = GetParam();
   Engine engine(config);
   EmbeddingTable table = EmbeddingTable::open(
       engine,
@@ -31,7 +35,7 @@ TEST(Concurrency, ServedRowsAreWholeAndNeverOlderThanAFinishedUpdate) {
   for (int reader = 0; reader < 3; ++reader)
     threads.emplace_back([&, reader] {
       std::mt19937_64 random(static_cast<unsigned>(reader));
-      const Stream stream = engine.stream();
+      const Stream stream = engine.stream(reader % engine.devices());
       Keys64 keys(300);
       std::vector<float> out(keys.size() * dim);
       while (!stop) {
@@ -51,13 +55,16 @@ TEST(Concurrency, ServedRowsAreWholeAndNeverOlderThanAFinishedUpdate) {
       }
     });
   threads.emplace_back([&] {
-    const Stream stream = engine.stream();
+    std::vector<Stream> streams;
+    for (int device = 0; device < engine.devices(); ++device)
+      streams.push_back(engine.stream(device));
     Keys64 keys(watched);
     for (std::uint64_t i = 0; i < watched; ++i) keys[i] = i * 601;
     std::vector<float> in(watched * dim);
     for (std::uint64_t version = 1; version < 15; ++version) {
       for (std::uint64_t i = 0; i < watched; ++i)
         for (std::uint32_t k = 0; k < dim; ++k) in[i * dim + k] = element(keys[i], version, k);
+      const Stream stream = streams[version % streams.size()];
       begun = version;
       table.update(keys.data(), watched, {in.data(), RowType::fp32, dim * 4}, stream);
       engine.synchronize(stream);
@@ -72,10 +79,11 @@ TEST(Concurrency, ServedRowsAreWholeAndNeverOlderThanAFinishedUpdate) {
   EXPECT_GT(table.stats().moved, 0u);
 }
 
-TEST(Concurrency, OldReadersFinishWhenAVersionReplacesTheirs) {
+TEST_P(Concurrency, OldReadersFinishWhenAVersionReplacesTheirs) {
   Config config;
   config.memory = Bytes{128} << 20;
   config.driver = "host";
+  config.devices = GetParam();
   Engine engine(config);
   constexpr std::uint64_t rows = 20'000;
   EmbeddingTable table =
@@ -86,7 +94,7 @@ TEST(Concurrency, OldReadersFinishWhenAVersionReplacesTheirs) {
   for (int reader = 0; reader < 2; ++reader)
     threads.emplace_back([&, reader] {
       std::mt19937_64 random(static_cast<unsigned>(reader));
-      const Stream stream = engine.stream();
+      const Stream stream = engine.stream(reader % engine.devices());
       Keys64 keys(200);
       std::vector<float> out(keys.size() * 32);
       std::uint64_t newest = 0;
@@ -108,6 +116,9 @@ TEST(Concurrency, OldReadersFinishWhenAVersionReplacesTheirs) {
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0u);
 }
+
+INSTANTIATE_TEST_SUITE_P(Devices, Concurrency, testing::Values(1, 2, 5),
+                         [](const auto& given) { return std::to_string(given.param); });
 
 }  // namespace
 }  // namespace holdall::embedding

@@ -1,6 +1,7 @@
 // A table against a plain map, whatever is done to it, on both drivers.
 #include <map>
 
+#include "apps/embedding/plan.hpp"
 #include "tests/embedding/world.hpp"
 
 namespace holdall::embedding {
@@ -47,21 +48,25 @@ class Model : public OnDriver {
     return keys;
   }
 
+  Bytes pool() const { return static_cast<Bytes>(devices()); }
+
   std::mt19937_64 random_{5};
 };
 
 TEST_P(Model, EveryWayToFetchColdRowsGivesTheSameRows) {
   constexpr std::uint64_t rows = 100'000;
   const auto map = fresh(numbers(rows));
-  for (const Fetch fetch : {Fetch::direct, Fetch::beside, Fetch::sorted, Fetch::cpu, Fetch::measured})
+  for (const Fetch fetch :
+       {Fetch::direct, Fetch::beside, Fetch::sorted, Fetch::cpu, Fetch::both, Fetch::measured})
     for (const Bytes memory : {Bytes{0}, 2 * chunk, ~Bytes{0}}) {
       SCOPED_TRACE(std::to_string(int(fetch)) + ", memory " + to_string(memory));
       EmbeddingTable table =
           EmbeddingTable::open(engine(), {.memory = memory, .fetch = fetch}, *rows_of(rows, 32));
       for (const std::uint64_t n : {1u, 100u, 20'000u}) expect_as(table, map, some(n, rows + 50));
-      table.check(stream());
+      check(table);
       EXPECT_EQ(table.stats().keys, 20'101u);
-      EXPECT_EQ(table.stats().device_bytes, std::min<Bytes>(memory, 7 * chunk));
+      EXPECT_EQ(table.stats().device_bytes,
+                memory > 7 * chunk ? 7 * chunk : std::min<Bytes>(memory * pool(), 7 * chunk));
       if (memory == ~Bytes{0}) {
         EXPECT_EQ(table.stats().host_bytes, 0u);
       }
@@ -76,7 +81,7 @@ TEST_P(Model, MoreColdKeysThanExpectedAreStillAnswered) {
   constexpr std::uint64_t rows = 100'000;
   std::vector<std::uint64_t> frequencies(rows);
   for (std::uint64_t i = 0; i < 10'000; ++i) frequencies[i] = 1;
-  for (const Fetch fetch : {Fetch::beside, Fetch::sorted, Fetch::cpu}) {
+  for (const Fetch fetch : {Fetch::beside, Fetch::sorted, Fetch::cpu, Fetch::both}) {
     EmbeddingTable table = EmbeddingTable::open(
         engine(), {.memory = 2 * chunk, .frequencies = frequencies, .fetch = fetch},
         *rows_of(rows, 32));
@@ -85,6 +90,38 @@ TEST_P(Model, MoreColdKeysThanExpectedAreStillAnswered) {
     for (auto& key : keys) key += 50'000;
     for (int round = 0; round < 3; ++round) expect_as(table, fresh(numbers(rows)), keys);
   }
+}
+
+TEST_P(Model, EachDeviceHoldsItsShareOfTheHotRows) {
+  constexpr std::uint64_t rows = 700'000;  // 42.7 MiB
+  std::vector<std::uint64_t> frequencies(rows);
+  for (std::uint64_t i = 0; i < rows; ++i) frequencies[i] = 1'000'000 / (1 + i * 11 % rows);
+  const auto rows_source = rows_of(rows, 16);
+  const TableSpec spec{.memory = chunk, .frequencies = frequencies};
+  EmbeddingTable table = EmbeddingTable::open(engine(), spec, *rows_source);
+  const auto resident = [&] {
+    std::vector<Bytes> bytes;
+    for (const DeviceStats& device : engine().stats().devices) bytes.push_back(device.resident);
+    return bytes;
+  };
+  const std::vector<Bytes> before = resident();
+  const double rate = table.set_budget(2 * chunk);
+  const std::vector<Bytes> after = resident();
+  for (std::size_t i = 0; i < after.size(); ++i) EXPECT_EQ(after[i] - before[i], chunk);
+  const TableStats stats = table.stats();
+  EXPECT_EQ(stats.device_bytes, 2 * pool() * chunk);
+  const TablePlan plan = plan_table(spec, rows_source->info(), {2 * chunk}, devices()).front();
+  EXPECT_EQ(plan.device_bytes, stats.device_bytes);
+  EXPECT_EQ(plan.host_bytes, stats.host_bytes);
+  EXPECT_EQ(plan.overhead_bytes, stats.overhead_bytes);
+  EXPECT_EQ(plan.hit_rate, rate);
+  // The most wanted rows are the hot ones, wherever they are.
+  Keys64 wanted;
+  for (std::uint64_t i = 0; i < rows && wanted.size() < 10'000; ++i)
+    if (i * 11 % rows < 30'000) wanted.push_back(i);
+  expect_as(table, fresh(numbers(rows)), wanted);
+  check(table);
+  EXPECT_EQ(table.stats().cold, 0u);
 }
 
 TEST_P(Model, RowsOfAnyLengthCrossTheBorderWhole) {
@@ -124,7 +161,7 @@ TEST_P(Model, HashedKeysComeAndGo) {
       if (map.contains(key)) map[key] = version + 100;
     expect_as(table, map, keys);
   }
-  EXPECT_EQ(complaint([&] { table.check(stream()); }), "");
+  EXPECT_EQ(complaint([&] { check(table); }), "");
 }
 
 TEST_P(Model, NewKeysWithoutRoomAreCountedAndOthersKept) {
@@ -132,14 +169,14 @@ TEST_P(Model, NewKeysWithoutRoomAreCountedAndOthersKept) {
   EmbeddingTable table =
       EmbeddingTable::open(engine(), {.keys = Keys::hashed, .capacity = 4}, *rows_of(3, 4, keys));
   update(table, {11, 12, 13, 5}, 2, true);
-  expect_says(complaint([&] { table.check(stream()); }), "no room for 2 new keys");
-  EXPECT_EQ(complaint([&] { table.check(stream()); }), "");
+  expect_says(complaint([&] { check(table); }), "no room for 2 new keys");
+  EXPECT_EQ(complaint([&] { check(table); }), "");
   const Answer answer = lookup(table, {3, 5, 7, 11, 12, 13});
   EXPECT_EQ(answer.found[0] + answer.found[1] + answer.found[2], 3);
   EXPECT_EQ(answer.found[3] + answer.found[4] + answer.found[5], 1);
   erase(table, {3, 7});
   update(table, {20, 21}, 1, true);
-  EXPECT_EQ(complaint([&] { table.check(stream()); }), "");
+  EXPECT_EQ(complaint([&] { check(table); }), "");
 }
 
 TEST_P(Model, TheLastOfEqualKeysWins) {
@@ -183,22 +220,22 @@ TEST_P(Model, RowTypesKeepWhatTheyCanSay) {
 TEST_P(Model, UnknownKeysGetWhatWasAskedFor) {
   EmbeddingTable zeros = EmbeddingTable::open(engine(), {}, *rows_of(10, 2));
   EXPECT_EQ(lookup(zeros, {10, ~0ull}).rows, std::vector<float>(4, 0));
-  EXPECT_EQ(complaint([&] { zeros.check(stream()); }), "");
+  EXPECT_EQ(complaint([&] { check(zeros); }), "");
   EmbeddingTable fallback = EmbeddingTable::open(
       engine(), {.unknown = Unknown::fallback, .fallback = {1, 2}}, *rows_of(10, 2));
   EXPECT_EQ(lookup(fallback, {10, ~0ull}).rows, (std::vector<float>{1, 2, 1, 2}));
   EmbeddingTable error =
       EmbeddingTable::open(engine(), {.unknown = Unknown::error}, *rows_of(10, 2));
   (void)lookup(error, {1, 10, 11});
-  expect_says(complaint([&] { error.check(stream()); }), "2 keys that it does not have");
-  EXPECT_EQ(complaint([&] { error.check(stream()); }), "");
+  expect_says(complaint([&] { check(error); }), "2 keys that it does not have");
+  EXPECT_EQ(complaint([&] { check(error); }), "");
 }
 
 TEST_P(Model, LearningBringsWhatIsAskedForIntoDeviceMemory) {
   constexpr std::uint64_t rows = 200'000;  // 24.4 MiB
   EmbeddingTable table = EmbeddingTable::open(
       engine(),
-      {.memory = 4 * chunk,
+      {.memory = std::max<Bytes>(4 / pool(), 1) * chunk,
        .learning = {.on = true, .background = false, .one_in = 1, .rows_at_once = 4'096}},
       *rows_of(rows, 32));
   auto map = fresh(numbers(rows));
@@ -212,17 +249,17 @@ TEST_P(Model, LearningBringsWhatIsAskedForIntoDeviceMemory) {
       update(table, changed, round, false);
       for (const std::uint64_t key : changed) map[key] = static_cast<std::uint64_t>(round);
     }
-    table.check(stream());
+    check(table);
     const TableStats before = table.stats();
     Keys64 keys = some(20'000, 20'000);
     for (auto& key : keys) key += base;
     expect_as(table, map, keys);
-    table.check(stream());
+    check(table);
     const TableStats after = table.stats();
     EXPECT_LT(after.cold - before.cold, 400u);
-    EXPECT_GT(after.moved, 15'000u);
     expect_as(table, map, some(50'000, rows));
   }
+  EXPECT_GT(table.stats().moved, 15'000u);
 }
 
 TEST_P(Model, ANewVersionReplacesTheOldOrLeavesIt) {
@@ -257,7 +294,18 @@ TEST_P(Model, WhatIsSavedIsReadAgain) {
   EXPECT_EQ(lookup(again, keys).missing[0], 0u);
 }
 
-ON_BOTH_DRIVERS(Model);
+TEST(Pool, ATableNeedsDevicesThatReachEachOther) {
+  vmm::HostOptions options{.devices = 2, .capacity = Bytes{64} << 20};
+  options.peers = {{true, false}, {true, true}};
+  Config config;
+  config.devices = 2;
+  config.memory = Bytes{64} << 20;
+  Engine engine(vmm::make_host_driver(options), config);
+  expect_says(complaint([&] { (void)EmbeddingTable::open(engine, {}, *rows_of(10, 2)); }),
+              "device 0 does not reach the memory of device 1");
+}
+
+ON_DRIVERS(Model, "host", "host2", "host3", "host8", "cuda", "cuda2");
 
 }  // namespace
 }  // namespace holdall::embedding

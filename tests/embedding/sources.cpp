@@ -54,7 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 #ifndef HOLDALL_LIBFUZZER
 
-#include "apps/embedding/new_file.hpp"
+#include "apps/embedding/header.hpp"
 #include "tests/embedding/world.hpp"
 
 namespace holdall::embedding {

@@ -86,11 +86,16 @@ class Folder {
   std::filesystem::path path_;
 };
 
-// An engine of a driver that is named "host" or "cuda".
+// An engine of a driver and so many devices, such as "host" or "cuda2".
 class OnDriver : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (GetParam() == "cuda") {
+    const std::string& given = GetParam();
+    Config config;
+    config.memory = Bytes{256} << 20;
+    config.driver = given.substr(0, given.find_first_of("0123456789"));
+    if (config.driver != given) config.devices = std::stoi(given.substr(config.driver.size()));
+    if (config.driver == "cuda") {
       std::string why;
       if (!vmm::cuda_available(&why)) GTEST_SKIP() << "no GPU: " << why;
       try {
@@ -101,15 +106,23 @@ class OnDriver : public testing::TestWithParam<std::string> {
         GTEST_SKIP() << "no GPU: built without nvcc";
       }
     }
-    Config config;
-    config.memory = Bytes{256} << 20;
-    config.driver = GetParam();
-    engine_ = std::make_unique<Engine>(config);
-    stream_ = engine_->stream();
+    try {
+      engine_ = std::make_unique<Engine>(config);
+    } catch (const NoDevice& error) {
+      GTEST_SKIP() << error.what();
+    }
+    for (int device = 0; device < devices(); ++device) streams_.push_back(engine_->stream(device));
   }
 
   Engine& engine() { return *engine_; }
-  Stream stream() const { return stream_; }
+  int devices() const { return engine_->devices(); }
+  // Of the last device.
+  Stream stream() const { return streams_.back(); }
+  // Of one device after the other.
+  Stream next_stream() { return streams_[turn_++ % streams_.size()]; }
+  void check(EmbeddingTable& table) {
+    for (const Stream stream : streams_) table.check(stream);
+  }
 
   // A look-up that waits.
   struct Answer {
@@ -118,11 +131,12 @@ class OnDriver : public testing::TestWithParam<std::string> {
     std::vector<std::uint32_t> missing;
   };
   Answer lookup(EmbeddingTable& table, const Keys64& keys) {
-    const DeviceArray<std::uint64_t> in(keys, stream_);
-    const DeviceArray<float> out(keys.size() * table.dim(), stream_);
-    const DeviceArray<std::uint8_t> found(keys.size(), stream_);
-    const DeviceArray<std::uint32_t> missing(1 + keys.size(), stream_);
-    table.lookup(in.data(), keys.size(), {out.data(), RowType::fp32, table.dim() * 4ull}, stream_,
+    const Stream stream = next_stream();
+    const DeviceArray<std::uint64_t> in(keys, stream);
+    const DeviceArray<float> out(keys.size() * table.dim(), stream);
+    const DeviceArray<std::uint8_t> found(keys.size(), stream);
+    const DeviceArray<std::uint32_t> missing(1 + keys.size(), stream);
+    table.lookup(in.data(), keys.size(), {out.data(), RowType::fp32, table.dim() * 4ull}, stream,
                  {found.data(), missing.data()});
     Answer answer{out.read(), found.read(), missing.read()};
     answer.missing.resize(1 + answer.missing[0]);
@@ -132,29 +146,32 @@ class OnDriver : public testing::TestWithParam<std::string> {
     std::vector<float> rows;
     for (const std::uint64_t key : keys)
       for (std::uint32_t k = 0; k < table.dim(); ++k) rows.push_back(element(key, version, k));
-    const DeviceArray<std::uint64_t> in(keys, stream_);
-    const DeviceArray<float> from(rows, stream_);
+    const Stream stream = next_stream();
+    const DeviceArray<std::uint64_t> in(keys, stream);
+    const DeviceArray<float> from(rows, stream);
     const RowsIn rows_in{from.data(), RowType::fp32, table.dim() * 4ull};
     if (insert) {
-      table.insert_or_assign(in.data(), keys.size(), rows_in, stream_);
+      table.insert_or_assign(in.data(), keys.size(), rows_in, stream);
     } else {
-      table.update(in.data(), keys.size(), rows_in, stream_);
+      table.update(in.data(), keys.size(), rows_in, stream);
     }
-    engine_->synchronize(stream_);
+    engine_->synchronize(stream);
   }
   void erase(EmbeddingTable& table, const Keys64& keys) {
-    const DeviceArray<std::uint64_t> in(keys, stream_);
-    table.erase(in.data(), keys.size(), stream_);
-    engine_->synchronize(stream_);
+    const Stream stream = next_stream();
+    const DeviceArray<std::uint64_t> in(keys, stream);
+    table.erase(in.data(), keys.size(), stream);
+    engine_->synchronize(stream);
   }
 
  private:
   std::unique_ptr<Engine> engine_;
-  Stream stream_;
+  std::vector<Stream> streams_;
+  std::size_t turn_ = 0;
 };
 
-#define ON_BOTH_DRIVERS(fixture)                                                \
-  INSTANTIATE_TEST_SUITE_P(Embedding, fixture, testing::Values("host", "cuda"), \
+#define ON_DRIVERS(fixture, ...)                                             \
+  INSTANTIATE_TEST_SUITE_P(Embedding, fixture, testing::Values(__VA_ARGS__), \
                            [](const auto& given) { return std::string(given.param); })
 
 }  // namespace holdall::embedding

@@ -58,6 +58,15 @@ class EmbeddingIs(unittest.TestCase):
                 numpy.testing.assert_array_equal(table(ids), weight[ids])
         numpy.testing.assert_array_equal(table([1, 2]), weight[[1, 2]])
 
+    def test_a_table_over_several_devices_answers_as_over_one(self):
+        weight = weights(rows=200_000, dim=16)
+        table = holdall.Embedding(200_000, 16, _weight=weight, engine=engine(devices=3), memory="2MiB")
+        ids = numpy.random.default_rng(3).integers(0, 200_000, 5_000)
+        numpy.testing.assert_array_equal(table(ids), weight[ids])
+        self.assertEqual(table.stats()["device_bytes"], 3 * 2**21)
+        table.update(ids[:3], weight[:3])
+        numpy.testing.assert_array_equal(table(ids[:3])[-1], weight[2])
+
     def test_an_unknown_index_is_an_error_with_the_table_and_the_count(self):
         table = holdall.Embedding(50, 7, _weight=weights(), engine=engine(), name="items")
         with self.assertRaisesRegex(holdall.EmbeddingError, "'items' was asked for 2 keys"):

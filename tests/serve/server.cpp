@@ -211,6 +211,21 @@ TEST_F(Serving, overload_is_503_and_every_other_answer_right) {
   EXPECT_GT(right, 0);
 }
 
+TEST_F(Serving, a_table_over_several_devices_is_answered_by_all_of_them) {
+  devices_ = 3;
+  start();
+  std::atomic<int> wrong{0};
+  {
+    std::vector<std::jthread> clients;
+    for (std::int64_t t = 0; t < 8; ++t)
+      clients.emplace_back([&, t] {
+        auto client = this->client();
+        for (int i = 0; i < 50; ++i) wrong += ask_version(client, {t, t + 50}) != 0;
+      });
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST_F(Serving, versions_are_swapped_under_load_and_a_bad_one_leaves_the_old) {
   start();
   std::atomic<bool> end{false};

@@ -137,6 +137,7 @@ class Serving : public testing::Test {
     Config config;
     config.driver = "host";
     config.memory = Bytes{64} << 20;
+    config.devices = devices_;
     engine_ = std::make_unique<Engine>(config);
     service_ = std::make_unique<Service>(*engine_, token, limits);
     service_->add("items", folder_ / "items.npy", {}, {});
@@ -163,6 +164,7 @@ class Serving : public testing::Test {
   }
 
   Folder folder_;
+  int devices_ = 1;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Service> service_;
   std::unique_ptr<HttpServer> server_;

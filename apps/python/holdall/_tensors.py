@@ -16,6 +16,7 @@ class Tensors:
         self.engine = engine
         self.on_host = engine.driver == "host"
         self.stream = 0
+        self.own = True  # a stream of the engine's, which is waited for
         self.torch_device: Any = None
         self.kept: list[Any] = []  # alive until the call is done
 
@@ -28,6 +29,9 @@ class Tensors:
             if not self.on_host and value.is_cuda:
                 value = value.to(getattr(torch, dtype)).contiguous()
                 self.stream = torch.cuda.current_stream(value.device).cuda_stream
+                self.own = self.stream == 0
+                if self.own:
+                    self.stream = self.engine._own_stream(value.device.index or 0)
                 self.kept.append(value)
                 return value.data_ptr(), tuple(value.shape)
         if self.on_host:
@@ -55,6 +59,9 @@ class Tensors:
         elif hasattr(value, "__dlpack__"):
             if value.__dlpack_device__()[0] != 2:
                 raise ValueError(f"{what} are not in the memory of a GPU, where this engine is")
+            if value.__dlpack_device__()[1] != 0:
+                raise ValueError(f"{what} are in the memory of GPU {value.__dlpack_device__()[1]}; give torch's "
+                                 "tensors, or such of GPU 0")
             capsule = value.__dlpack__()
             address, shape, typestr = _core._read_capsule(capsule)
             self.kept.append(capsule)
@@ -79,5 +86,5 @@ class Tensors:
 
     def done(self) -> None:
         """Waits, unless the inputs' owner orders its memory by the stream itself, as torch does."""
-        if self.stream == 0:
-            self.engine.synchronize()
+        if self.own:
+            self.engine.synchronize(self.stream)

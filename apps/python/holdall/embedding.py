@@ -109,7 +109,7 @@ class _Table:
         self._table.save(os.fspath(path))
 
     def set_budget(self, memory: int | str) -> float:
-        """Device memory for rows from now on; answers the hit rate that is expected."""
+        """Memory of each device for rows from now on; answers the hit rate that is expected."""
         return self._table.set_budget(_bytes(memory))
 
     def learn(self) -> int:
@@ -147,7 +147,7 @@ def _host_array(value: Any) -> numpy.ndarray:
 class Embedding(_Table):
     """Rows by index, as torch.nn.Embedding has them, for reading.
 
-    Beyond torch's arguments: `engine` (one of its own otherwise), `memory` on the device for rows, `dtype` of the
+    Beyond torch's arguments: `engine` (one of its own otherwise), `memory` of each device for rows, `dtype` of the
     rows as stored ("float32", "float16", "bfloat16", "int8"), `keys` of the rows and `hashed` where these are any
     numbers, `capacity` for more rows, `unknown` keys are "error" or "zeros", `frequencies` of the rows or `learn`
     them. `_weight` is an array, or a path that `holdall embed inspect` reads.

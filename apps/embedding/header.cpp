@@ -1,60 +1,13 @@
-#include "apps/embedding/new_file.hpp"
+#include "apps/embedding/header.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "apps/embedding/error.hpp"
+#include "engine/vmm/bytes.hpp"
 
 namespace holdall::embedding {
-
-namespace {
-
-[[noreturn]] void fail(const std::filesystem::path& path, const char* doing) {
-  const int reason = errno;
-  throw EmbeddingError(
-      fmt::format("{}: cannot {}: {}", path.string(), doing, std::strerror(reason)));
-}
-
-}  // namespace
-
-NewFile::NewFile(std::filesystem::path path)
-    : path_(std::move(path)), unfinished_(path_.string() + ".unfinished") {
-  handle_ = ::open(unfinished_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (handle_ < 0) fail(unfinished_, "write it");
-}
-
-NewFile::~NewFile() {
-  if (handle_ < 0) return;
-  ::close(handle_);
-  ::unlink(unfinished_.c_str());
-}
-
-void NewFile::write(Bytes offset, const void* from, Bytes bytes) {
-  Bytes done = 0;
-  while (done < bytes) {
-    const ssize_t n = ::pwrite(handle_, static_cast<const char*>(from) + done, bytes - done,
-                               static_cast<off_t>(offset + done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail(unfinished_, "write it");
-    done += static_cast<Bytes>(n);
-  }
-}
-
-void NewFile::finish() {
-  if (::fsync(handle_) != 0) fail(unfinished_, "write it");
-  ::close(handle_);
-  handle_ = -1;
-  if (::rename(unfinished_.c_str(), path_.c_str()) == 0) return;
-  const int reason = errno;
-  ::unlink(unfinished_.c_str());
-  errno = reason;
-  fail(path_, "give it its name");
-}
 
 std::string npy_header(kernels::RowType type, std::uint64_t rows, std::uint32_t dim) {
   std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}, {}), }}",
