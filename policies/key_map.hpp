@@ -1,7 +1,7 @@
 // From a chunk's key to the number of its node. It grows and never shrinks, so a map that has held
 // as many keys before allocates nothing.
 //
-// Keys below twice as many as there are keys, as dense numbers are, index an array: 4 bytes each.
+// Keys below four times as many as there are keys, as dense numbers are, index an array: 16 bytes a key.
 // The others are hashed: open addressing with linear probing, 9/16 to 3/4 full, 12 bytes a slot.
 #pragma once
 
@@ -25,6 +25,13 @@ class KeyMap {
     const Slot* const slots = slots_.data();
     for (std::size_t i = home(key);; i = after(i))
       if (slots[i].index == none || slots[i].key() == key) return slots[i].index;
+  }
+
+  // Asks the processor for the place of the key.
+  [[gnu::always_inline]] void prefetch(Key key) const {
+    const auto k = static_cast<std::uint64_t>(key);
+    policies::prefetch(k < array_size_ ? static_cast<const void*>(array_.data() + k)
+                                       : static_cast<const void*>(slots_.data() + home(key)));
   }
 
   // The key is not here yet; `index` is not none.
@@ -86,7 +93,7 @@ class KeyMap {
   std::size_t distance(std::size_t from, std::size_t to) const {
     return to >= from ? to - from : to + slots_.size() - from;
   }
-  std::uint64_t reach() const { return 2 * size_ + 64; }  // of keys worth an array
+  std::uint64_t reach() const { return 4 * size_ + 64; }  // of keys worth an array
 
   void place(Slot slot) {
     std::size_t i = home(slot.key());

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 
@@ -78,6 +79,9 @@ class Policy {
   virtual std::optional<Key> victim(const MayEvict& may) = 0;
   // The request that needs the chunk next, resident or not, is number `next_use` (Request::never: none does).
   virtual void hinted(Key chunk, std::uint64_t next_use) { (void)chunk, (void)next_use; }
+  // These will be asked for next, or about so: a chance to fetch what the processor's cache lacks of them. Changes no
+  // answer.
+  virtual void expect(std::span<const Key> chunks) { (void)chunks; }
   // How much fits, in the unit of Request::bytes; told at the start and whenever it changes.
   virtual void resize(std::uint64_t capacity) { (void)capacity; }
 };

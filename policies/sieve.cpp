@@ -10,15 +10,8 @@ namespace holdall::policies {
 
 namespace {
 
-class Sieve final : public Policy {
+class Sieve final : public UsesKnown<Sieve> {
  public:
-  bool admit(Key chunk, const Request&) override {
-    chunks_.ask(chunk);
-    return true;
-  }
-  void inserted(Key chunk, const Request&) override { use(chunk, chunks_.find_asked(chunk)); }
-  void accessed(Key chunk, const Request&) override { use(chunk, chunks_.find(chunk)); }
-
   void removed(Key chunk, Left) override {
     const Index i = chunks_.find_offered(chunk);
     if (i == none) return;
@@ -48,12 +41,14 @@ class Sieve final : public Policy {
   }
 
  private:
+  friend UsesKnown<Sieve>;
+
   struct Node : Link {
     Key key;
     bool marked;
   };
 
-  void use(Key chunk, Index i) {
+  void use(Key chunk, Index i, const Request&) {
     if (i != none)
       chunks_[i].marked = true;
     else
