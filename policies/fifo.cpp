@@ -21,6 +21,7 @@ class Fifo final : public UsesKnown<Fifo> {
     const Index i = order_.first(chunks_, may);
     return i == none ? std::nullopt : std::optional(chunks_.offer(i));
   }
+  void expect(std::span<const Key> chunks) override { chunks_.prefetch_places(chunks); }
 
  private:
   friend UsesKnown<Fifo>;

@@ -50,7 +50,11 @@ class Known {
   std::size_t size() const { return chunks_.size(); }
   Index find(Key key) const { return chunks_.find(key); }  // none if unknown
 
-  [[gnu::always_inline]] void prefetch(std::span<const Key> keys) const {
+  [[gnu::always_inline]] void prefetch_places(std::span<const Key> keys) const {
+    chunks_.prefetch_places(keys);
+  }
+  [[gnu::always_inline]] void prefetch(std::span<const Key> keys) const { chunks_.prefetch(keys); }
+  [[gnu::always_inline]] void prefetch_links(std::span<const Key> keys) const {
     chunks_.prefetch_links(keys);
   }
 
@@ -111,7 +115,8 @@ class UsesKnown : public Policy {
   void accessed(Key chunk, const Request& request) final {
     self().use(chunk, self().chunks_.find(chunk), request);
   }
-  void expect(std::span<const Key> chunks) final { self().chunks_.prefetch(chunks); }
+  // For policies that move what is hit in a list.
+  void expect(std::span<const Key> chunks) override { self().chunks_.prefetch_links(chunks); }
 
  private:
   Self& self() { return static_cast<Self&>(*this); }

@@ -39,6 +39,7 @@ class Sieve final : public UsesKnown<Sieve> {
     hand_ = stop;
     return chunks_.offer(stop);
   }
+  void expect(std::span<const Key> chunks) override { chunks_.prefetch(chunks); }
 
  private:
   friend UsesKnown<Sieve>;

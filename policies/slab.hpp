@@ -52,10 +52,14 @@ class Chunks {
   std::size_t size() const { return map_.size(); }
   Index find(Key key) const { return map_.find(key); }  // none if unknown
 
+  // Asks the processor for what find(key) will touch.
+  [[gnu::always_inline]] void prefetch_places(std::span<const Key> keys) const {
+    for (const Key key : keys) map_.prefetch(key);
+  }
   // Asks the processor for what find(key) and the nodes found will touch, of all keys at once, so
   // that the waits overlap.
   [[gnu::always_inline]] void prefetch(std::span<const Key> keys) const {
-    for (const Key key : keys) map_.prefetch(key);
+    prefetch_places(keys);
     for (const Key key : keys)
       if (const Index i = map_.find(key); i != none) slab_.prefetch(i);
   }
@@ -65,7 +69,7 @@ class Chunks {
     Index found[most];
     std::size_t n = 0;
     keys = keys.first(std::min(keys.size(), most));
-    for (const Key key : keys) map_.prefetch(key);
+    prefetch_places(keys);
     for (const Key key : keys)
       if (const Index i = map_.find(key); i != none) slab_.prefetch(found[n++] = i);
     for (const Index* i = found; i != found + n; ++i) {

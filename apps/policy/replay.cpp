@@ -139,7 +139,9 @@ bool Replay::make_room(std::uint64_t bytes, Id newcomer) {
 
 void Replay::grow(const Requests& requests) {
   if (requests.ids.empty()) return;
-  const std::size_t distinct = std::size_t{*std::ranges::max_element(requests.ids)} + 1;
+  Id largest = 0;
+  for (const Id id : requests.ids) largest = std::max(largest, id);
+  const std::size_t distinct = std::size_t{largest} + 1;
   if (distinct <= state_.size()) return;
   state_.resize(distinct);
   if (options_.sizes) bytes_.resize(distinct);
