@@ -1,8 +1,9 @@
 // From a chunk's key to the number of its node. It grows and never shrinks, so a map that has held
 // as many keys before allocates nothing.
 //
-// Keys below four times as many as there are keys, as dense numbers are, index an array: 16 bytes a key.
-// The others are hashed: open addressing with linear probing, 9/16 to 3/4 full, 12 bytes a slot.
+// Keys below four times as many as there are keys, as dense numbers are, index an array: 16 bytes a
+// key. The others are hashed: open addressing with linear probing, 9/16 to 3/4 full, 12 bytes a
+// slot.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +39,7 @@ class KeyMap {
   void insert(Key key, Index index) {
     ++size_;
     const auto k = static_cast<std::uint64_t>(key);
-    if (k >= array_size_ && k < reach() && reach() >= array_size_ + array_size_ / 4) grow_array();
+    if (k >= array_size_ && k < reach() && reach() >= array_size_ + array_size_ / 32) grow_array();
     if (k < array_size_) {
       array_.data()[k] = index;
       return;

@@ -11,7 +11,10 @@
 namespace holdall::lab {
 
 TraceStream::TraceStream(const std::string& path, TraceOptions options)
-    : options_(std::move(options)), reader_(open_trace(path, options_.read)), records_(256), keys_(records_.size()) {
+    : options_(std::move(options)),
+      reader_(open_trace(path, options_.read)),
+      records_(256),
+      keys_(records_.size()) {
   facts_.format = reader_->format();
 }
 
