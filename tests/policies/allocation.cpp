@@ -1,4 +1,5 @@
-// A built-in policy that has seen its memory full allocates nothing any more; and what lru needs until then.
+// A built-in policy that has seen its memory full allocates nothing any more; and what lru needs
+// until then.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
