@@ -2,7 +2,7 @@
 // as many keys before allocates nothing.
 //
 // Keys below four times as many as there are keys, as dense numbers are, index an array: 16 bytes a
-// key. The others are hashed: open addressing with linear probing, 9/16 to 3/4 full, 12 bytes a
+// key. The others are hashed: open addressing with linear probing, 3/5 to 3/4 full, 12 bytes a
 // slot.
 #pragma once
 
@@ -102,7 +102,7 @@ class KeyMap {
     slots_[i] = slot;
   }
 
-  void grow_slots() { rehash(slots_.size() + slots_.size() / 3 + 1); }
+  void grow_slots() { rehash(slots_.size() + slots_.size() / 4 + 1); }
 
   void grow_array() {
     array_.reserve(reach());

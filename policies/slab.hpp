@@ -21,7 +21,7 @@ class Slab {
   Index take(const Node& node) {
     if (free_ == none) {
       if (nodes_.size() == nodes_.capacity())
-        nodes_.reserve(nodes_.size() + nodes_.size() / 8 + 16);
+        nodes_.reserve(nodes_.size() + nodes_.size() / 4 + 16);
       nodes_.push_back(node);
       return static_cast<Index>(nodes_.size() - 1);
     }
