@@ -161,13 +161,20 @@ Progress::~Progress() {
 
 void Progress::show(std::uint64_t done, std::uint64_t whole) {
   const std::scoped_lock hold(lock_);
-  done_ = done;
-  whole_ = whole;
+  count(done, whole);
 }
 
 void Progress::show(const std::string& text, std::uint64_t done, std::uint64_t whole) {
   const std::scoped_lock hold(lock_);
   text_ = text;
+  count(done, whole);
+}
+
+void Progress::count(std::uint64_t done, std::uint64_t whole) {
+  if (done < done_ || whole != whole_) {
+    first_done_ = done;
+    counts_since_ = Clock::now();
+  }
   done_ = done;
   whole_ = whole;
 }
@@ -175,7 +182,10 @@ void Progress::show(const std::string& text, std::uint64_t done, std::uint64_t w
 void Progress::draw() {
   using namespace std::chrono_literals;
   constexpr std::uint64_t width = 24;
-  const auto began = std::chrono::steady_clock::now();
+  const auto since = [](Clock::time_point then) {
+    return std::chrono::duration<double>(Clock::now() - then).count();
+  };
+  const auto began = Clock::now();
   std::unique_lock hold(lock_);
   const auto stopped = [this] { return stopping_; };
   if (stop_.wait_for(hold, 2s, stopped)) return;
@@ -185,9 +195,12 @@ void Progress::draw() {
       const std::uint64_t full = std::min(width, done_ * width / whole_);
       bar = fmt::format("[{:#<{}}{:.<{}}] ", "", full, "", width - full);
     }
-    const auto seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    fmt::print(stderr, "\r\033[K{}{}, {:.0f} s", bar, text_, seconds);
+    std::string left;
+    if (done_ > first_done_ && whole_ > done_)
+      left = fmt::format(", {:.0f} s to go", since(counts_since_) *
+                                                 static_cast<double>(whole_ - done_) /
+                                                 static_cast<double>(done_ - first_done_));
+    fmt::print(stderr, "\r\033[K{}{}, {:.0f} s{}", bar, text_, since(began), left);
     std::fflush(stderr);
   } while (!stop_.wait_for(hold, 200ms, stopped));
   std::fputs("\r\033[K", stderr);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -62,18 +63,22 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // A bar of `done` out of `whole`; 0: unknown, seconds alone. Thread-safe.
+  // A bar of `done` out of `whole`, and about how many seconds are left; 0: unknown, seconds alone. Thread-safe.
   void show(std::uint64_t done, std::uint64_t whole);
   void show(const std::string& text, std::uint64_t done, std::uint64_t whole);
 
  private:
   void draw();
+  void count(std::uint64_t done, std::uint64_t whole);
 
+  using Clock = std::chrono::steady_clock;
   std::mutex lock_;
   std::condition_variable stop_;
   bool stopping_ = false;
   std::string text_;
   std::uint64_t done_ = 0, whole_ = 0;
+  std::uint64_t first_done_ = 0;  // of what is counted now, which began then
+  Clock::time_point counts_since_ = Clock::now();
   std::jthread thread_;  // runs on a terminal only
 };
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "apps/policy/curve.hpp"
+#include "apps/policy/demands.hpp"
 #include "apps/policy/error.hpp"
 #include "apps/policy_commands.hpp"
 
@@ -46,16 +47,31 @@ std::vector<Point> exact(const CurveOptions& o, lab::Trace& trace,
       points.push_back({policy, size, static_cast<double>(misses(size)), -1});
   };
   for (const std::string& policy : o.lab.policy_list()) {
-    if (policy == "lru" || policy == "mru") {
-      const lab::Curve curve = policy == "lru" ? lab::lru_curve(trace.requests(), trace.distinct())
-                                               : lab::mru_curve(trace.requests(), trace.distinct());
+    // One pass takes opt as long as some thousand sizes one by one.
+    if (policy == "lru" || policy == "mru" || (policy == "opt" && sizes.size() > 1000)) {
+      const auto one_pass = policy == "lru"   ? lab::lru_curve
+                            : policy == "mru" ? lab::mru_curve
+                                              : lab::opt_curve;
+      const lab::Curve curve = one_pass(trace.requests(), trace.distinct());
       uses = curve.requests;
       add(policy, [&](std::uint64_t size) { return curve.misses(size); });
       continue;
     }
     std::vector<std::uint64_t> misses(sizes.size());
-    const bool ahead = policy == "opt" || policy.starts_with("opt:");
-    if (ahead && trace.next_uses.empty()) find_next_uses(trace);
+    if (policy == "opt") {
+      const auto next = next_demands(trace.requests(), trace.distinct());
+      lab::Requests requests = trace.requests();
+      requests.next_uses = next;
+      uses = 0;
+      for (std::size_t i = 0; i < requests.size(); ++i) uses += demands(requests, i);
+      tbb::parallel_for(std::size_t{0}, sizes.size(), [&](std::size_t i) {
+        misses[i] = lab::opt_misses(requests, sizes[i], false);
+      });
+      std::size_t next_size = 0;
+      add(policy, [&](std::uint64_t) { return misses[next_size++]; });
+      continue;
+    }
+    if (policy.starts_with("opt:") && trace.next_uses.empty()) find_next_uses(trace);
     std::vector<std::uint64_t> requests(sizes.size());
     tbb::parallel_for(
         std::size_t{0}, sizes.size(),

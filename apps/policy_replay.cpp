@@ -162,6 +162,7 @@ void run(const LabOptions& options, bool json, bool csv) {
       const auto cells = cells_of(options, [&] { return trace.footprint(); });
       results.resize(cells.size());
       std::size_t done = 0;
+      progress.show("replaying", 0, cells.size());
       run_cells(trace, cells, [&](const lab::Result& result) {
         for (std::size_t i = 0; i < cells.size(); ++i)
           if (cells[i].policy == result.policy && cells[i].options.capacity == result.capacity)

@@ -30,7 +30,6 @@ void cut_unfinished_line(const std::string& path) {
 }
 
 void sweep(const LabOptions& options, const std::string& output) {
-  using Clock = std::chrono::steady_clock;
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, options.cores());
   const lab::Cost cost = options.cost();
 
@@ -67,18 +66,14 @@ void sweep(const LabOptions& options, const std::string& output) {
     if (std::ranges::any_of(policies,
                             [](const auto& p) { return p == "opt" || p.starts_with("opt:"); }))
       find_next_uses(trace);
-    const auto began = Clock::now();
     std::size_t finished = 0;
+    progress.show(trace.name, 0, cells.size());
     run_cells(trace, cells, [&](lab::Result result) {
       result.modelled = cost.seconds(result.counts);
       table << lab::to_csv(result) << std::flush;
       ++finished;
-      const double passed = std::chrono::duration<double>(Clock::now() - began).count();
-      const double left =
-          passed / static_cast<double>(finished) * static_cast<double>(cells.size() - finished);
-      progress.show(fmt::format("{}: {} of {} cells, {:.0f} s to go", trace.name, finished,
-                                cells.size(), left),
-                    finished, cells.size());
+      progress.show(fmt::format("{}: {} of {} cells", trace.name, finished, cells.size()), finished,
+                    cells.size());
     });
     ran += finished;
   }

@@ -29,6 +29,20 @@ void hit(benchmark::State& state, const std::string& name) {
   for (auto _ : state) policy->accessed(order[i++ % order.size()], {});
 }
 
+// And where the policy hears of 64 hits ahead, as the engine and replays tell it?
+void hits(benchmark::State& state, const std::string& name) {
+  const auto policy = full(name);
+  std::mt19937_64 random(1);
+  std::vector<Key> order(1 << 16);
+  for (Key& key : order) key = Key{random() % chunks};
+  constexpr std::size_t ahead = 64;
+  std::size_t i = 0;
+  for (auto _ : state) {
+    if (i % ahead == 0) policy->expect(std::span(order).subspan(i % order.size(), ahead));
+    policy->accessed(order[i++ % order.size()], {});
+  }
+}
+
 // What does a replacement cost (victim, removed, inserted), among 100,000 chunks of which so many
 // percent may never be evicted, so that in the end they stand in the way of every search?
 void replace(benchmark::State& state, const std::string& name) {
@@ -48,6 +62,7 @@ void replace(benchmark::State& state, const std::string& name) {
 const bool all = [] {
   for (const auto& info : holdall::list_policies()) {
     benchmark::RegisterBenchmark(("policy/hit/" + info.name).c_str(), hit, info.name);
+    benchmark::RegisterBenchmark(("policy/hits/" + info.name).c_str(), hits, info.name);
     benchmark::RegisterBenchmark(("policy/replace/" + info.name).c_str(), replace, info.name)
         ->ArgName("pinned_percent")
         ->Arg(0)

@@ -3,6 +3,8 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 #include "engine/error.hpp"
@@ -148,7 +150,19 @@ void Pager::note_hits(const Need& need, std::uint64_t lease, std::int64_t time) 
   writes_seen_ |= write;
   const Access::Kind kind = need.kind == Access::in_place ? Access::read : need.kind;
   std::uint64_t hits = 0;
-  for (std::uint64_t i = need.run.first; i < need.run.first + need.run.count; ++i) {
+  // The policy hears of 64 ahead. Where the first of them is, the others most likely are.
+  constexpr std::uint64_t ahead = 64;
+  const std::uint64_t end = need.run.first + need.run.count;
+  const auto expect = [&](std::uint64_t first) {
+    const int home = need.range->notes[first].home;
+    const std::uint64_t count = std::min(end - first, ahead);
+    if (!home || count < 4) return;
+    std::array<Key, ahead> keys;
+    for (std::uint64_t i = 0; i < count; ++i) keys[i] = key(*need.range, first + i);
+    device_at(home - 1).policy->expect(std::span(keys).first(count));
+  };
+  for (std::uint64_t i = need.run.first; i < end; ++i) {
+    if ((i - need.run.first) % ahead == 0) expect(i);
     ChunkNotes& notes = need.range->notes[i];
     if (!notes.home && need.kind == Access::in_place) continue;  // read where it lies
     ++hits;
@@ -158,7 +172,8 @@ void Pager::note_hits(const Need& need, std::uint64_t lease, std::int64_t time) 
     }
     notes.next_victim = false;
     Device& device = device_at(notes.home - 1);
-    const Request request{need.range->chunk_bytes, write, false, schedule_.use(key(*need.range, i))};
+    const Request request{need.range->chunk_bytes, write, false,
+                          schedule_.use(key(*need.range, i))};
     device.policy->accessed(key(*need.range, i), request);
     if (device.shadows) show_shadows(device, key(*need.range, i), request);
     trace(*need.range, i, notes.home - 1, kind, 0, lease, time, request.next_use);
@@ -184,8 +199,8 @@ void Pager::trace(const RangeState& range, std::uint64_t chunk, int device, std:
 // Whether what found no room, `failed_at` that many unpins, never will: no pin has gone since, none
 // is about to go, and all leases left are those of threads that wait in the same way.
 //
-// A lease moves from being pinned for, to live, to released, to unpinned; each is looked for after the one before it, so that
-// none slips by.
+// A lease moves from being pinned for, to live, to released, to unpinned; each is looked for after
+// the one before it, so that none slips by.
 bool Pager::endless(const ThreadLeases* owner, std::uint64_t failed_at) {
   if (!write_backs_.empty() || any_thread_pins()) return false;
   bool somebody = false;

@@ -47,6 +47,7 @@ class RecordedPolicy final : public Policy {
     write(trace_told, chunk, 0, 0, next_use);
     policy_->hinted(chunk, next_use);
   }
+  void expect(std::span<const Key> chunks) override { policy_->expect(chunks); }
   void resize(std::uint64_t capacity) override {
     write(trace_budget, Key{0}, capacity, 0);
     policy_->resize(capacity);

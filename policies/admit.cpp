@@ -52,6 +52,10 @@ class Admit final : public Policy {
   }
   std::optional<Key> victim(const MayEvict& may) override { return of_->victim(may); }
   void hinted(Key chunk, std::uint64_t next_use) override { of_->hinted(chunk, next_use); }
+  void expect(std::span<const Key> chunks) override {
+    chunks_.prefetch_places(chunks);
+    of_->expect(chunks);
+  }
   void resize(std::uint64_t capacity) override {
     capacity_ = capacity;
     told_ = 0;

@@ -83,6 +83,10 @@ class Auto final : public Policy {
     if (!shadows_.empty() && sampled(chunk, rate_))
       for (Shadow& shadow : shadows_) shadow.hinted(chunk, next_use);
   }
+  void expect(std::span<const Key> chunks) override {
+    chunks_.prefetch_places(chunks);
+    for (const auto& policy : tracks_) policy->expect(chunks);
+  }
   void resize(std::uint64_t capacity) override {
     capacity_ = capacity;
     shadows_.clear();

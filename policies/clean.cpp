@@ -34,6 +34,7 @@ class Clean final : public Policy {
   }
   void hinted(Key chunk, std::uint64_t next_use) override { of_->hinted(chunk, next_use); }
   void resize(std::uint64_t capacity) override { of_->resize(capacity); }
+  void expect(std::span<const Key> chunks) override { of_->expect(chunks); }
 
   std::optional<Key> victim(const MayEvict& may) override {
     passed_.clear();

@@ -64,6 +64,7 @@ class Clock final : public UsesKnown<Clock> {
     for (; hand_ != stop; hand_ = after(hand_)) lower(hand_, 1);
     return chunks_.offer(stop);
   }
+  void expect(std::span<const Key> chunks) override { chunks_.prefetch(chunks); }
 
   void resize(std::uint64_t capacity) override { room_.resize(capacity); }
 

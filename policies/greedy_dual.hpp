@@ -67,6 +67,7 @@ class GreedyDual final : public Policy {
     const Index i = order_.first(chunks_, may);
     return i == none ? std::nullopt : std::optional(chunks_[i].key);
   }
+  void expect(std::span<const Key> chunks) override { chunks_.prefetch(chunks); }
 
   void resize(std::uint64_t capacity) override { capacity_ = capacity; }
 

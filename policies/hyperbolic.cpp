@@ -48,6 +48,7 @@ class Hyperbolic final : public Policy {
     }
     return least == none ? std::nullopt : std::optional(chunks_[least].key);
   }
+  void expect(std::span<const Key> chunks) override { chunks_.prefetch(chunks); }
 
  private:
   struct Node {

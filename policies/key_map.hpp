@@ -1,8 +1,9 @@
 // From a chunk's key to the number of its node. It grows and never shrinks, so a map that has held
 // as many keys before allocates nothing.
 //
-// Keys below twice as many as there are keys, as dense numbers are, index an array: 4 bytes each.
-// The others are hashed: open addressing with linear probing, 9/16 to 3/4 full, 12 bytes a slot.
+// Keys below four times as many as there are keys, as dense numbers are, index an array: 16 bytes a
+// key. The others are hashed: open addressing with linear probing, 3/5 to 3/4 full, 12 bytes a
+// slot.
 #pragma once
 
 #include <algorithm>
@@ -27,11 +28,18 @@ class KeyMap {
       if (slots[i].index == none || slots[i].key() == key) return slots[i].index;
   }
 
+  // Asks the processor for the place of the key.
+  [[gnu::always_inline]] void prefetch(Key key) const {
+    const auto k = static_cast<std::uint64_t>(key);
+    policies::prefetch(k < array_size_ ? static_cast<const void*>(array_.data() + k)
+                                       : static_cast<const void*>(slots_.data() + home(key)));
+  }
+
   // The key is not here yet; `index` is not none.
   void insert(Key key, Index index) {
     ++size_;
     const auto k = static_cast<std::uint64_t>(key);
-    if (k >= array_size_ && k < reach() && reach() >= array_size_ + array_size_ / 4) grow_array();
+    if (k >= array_size_ && k < reach() && reach() >= array_size_ + array_size_ / 32) grow_array();
     if (k < array_size_) {
       array_.data()[k] = index;
       return;
@@ -86,7 +94,7 @@ class KeyMap {
   std::size_t distance(std::size_t from, std::size_t to) const {
     return to >= from ? to - from : to + slots_.size() - from;
   }
-  std::uint64_t reach() const { return 2 * size_ + 64; }  // of keys worth an array
+  std::uint64_t reach() const { return 4 * size_ + 64; }  // of keys worth an array
 
   void place(Slot slot) {
     std::size_t i = home(slot.key());
@@ -94,7 +102,7 @@ class KeyMap {
     slots_[i] = slot;
   }
 
-  void grow_slots() { rehash(slots_.size() + slots_.size() / 3 + 1); }
+  void grow_slots() { rehash(slots_.size() + slots_.size() / 4 + 1); }
 
   void grow_array() {
     array_.reserve(reach());

@@ -44,6 +44,7 @@ class Lfu final : public Policy {
         return chunks_[i].key;
     return std::nullopt;
   }
+  void expect(std::span<const Key> chunks) override { chunks_.prefetch_links(chunks); }
 
  private:
   struct Node : Link {

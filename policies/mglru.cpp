@@ -48,6 +48,7 @@ class Mglru final : public Policy {
       join(i, youngest_);
     }
   }
+  void expect(std::span<const Key> chunks) override { chunks_.prefetch(chunks); }
 
  private:
   struct Node : Link {

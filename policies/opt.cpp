@@ -61,6 +61,7 @@ class Opt final : public Policy {
     const Index i = needed_.first(chunks_, may);
     return i == none ? std::nullopt : std::optional(chunks_[i].key);
   }
+  void expect(std::span<const Key> chunks) override { chunks_.prefetch(chunks); }
 
   void hinted(Key chunk, std::uint64_t next_use) override {
     learn(next_use);

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 
@@ -53,8 +54,8 @@ enum class Left : std::uint8_t {
   dropped,  // its contents went: not asked for again under this key, or as a new chunk
 };
 
-// A request for a resident chunk is `accessed`. A request for another is `admit`, then, as often as there is need,
-// `victim` and `removed`, then `inserted`.
+// A request for a resident chunk is `accessed`. A request for another is `admit`, then, as often as
+// there is need, `victim` and `removed`, then `inserted`.
 //
 // The hooks take calls in any order. `accessed` for a chunk that is not resident inserts it,
 // `inserted` for one that is resident counts as a hit, and `removed` for one that is not is
@@ -63,8 +64,9 @@ class Policy {
  public:
   virtual ~Policy() = default;
 
-  // Is asked for and not resident. False if it is better served where it is; the caller may insert it all the same,
-  // and ask again later if it does not. Several may be admitted before the first of them is inserted.
+  // Is asked for and not resident. False if it is better served where it is; the caller may insert
+  // it all the same, and ask again later if it does not. Several may be admitted before the first
+  // of them is inserted.
   virtual bool admit(Key chunk, const Request& request) {
     (void)chunk, (void)request;
     return true;
@@ -76,8 +78,12 @@ class Policy {
   // none. The chunk stays resident until `removed`; asking again without it may give the same
   // answer. `may` is asked about resident chunks only, and answers the same throughout the call.
   virtual std::optional<Key> victim(const MayEvict& may) = 0;
-  // The request that needs the chunk next, resident or not, is number `next_use` (Request::never: none does).
+  // The request that needs the chunk next, resident or not, is number `next_use` (Request::never:
+  // none does).
   virtual void hinted(Key chunk, std::uint64_t next_use) { (void)chunk, (void)next_use; }
+  // These will be asked for next, or about so: a chance to fetch what the processor's cache lacks
+  // of them. Changes no answer.
+  virtual void expect(std::span<const Key> chunks) { (void)chunks; }
   // How much fits, in the unit of Request::bytes; told at the start and whenever it changes.
   virtual void resize(std::uint64_t capacity) { (void)capacity; }
 };

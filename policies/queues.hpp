@@ -50,6 +50,14 @@ class Known {
   std::size_t size() const { return chunks_.size(); }
   Index find(Key key) const { return chunks_.find(key); }  // none if unknown
 
+  [[gnu::always_inline]] void prefetch_places(std::span<const Key> keys) const {
+    chunks_.prefetch_places(keys);
+  }
+  [[gnu::always_inline]] void prefetch(std::span<const Key> keys) const { chunks_.prefetch(keys); }
+  [[gnu::always_inline]] void prefetch_links(std::span<const Key> keys) const {
+    chunks_.prefetch_links(keys);
+  }
+
   // `find`, which the next find_asked(key) need not repeat.
   Index ask(Key key) {
     asked_ = key;
@@ -64,6 +72,7 @@ class Known {
   // Chunk i is resident and named as victim: find_offered(its key) is free.
   Key offer(Index i) {
     offered_ = i;
+    chunks_.prefetch_victim(i);
     return chunks_[i].key;
   }
   Index find_offered(Key key) const {
@@ -106,6 +115,8 @@ class UsesKnown : public Policy {
   void accessed(Key chunk, const Request& request) final {
     self().use(chunk, self().chunks_.find(chunk), request);
   }
+  // For policies that move what is hit in a list.
+  void expect(std::span<const Key> chunks) override { self().chunks_.prefetch_links(chunks); }
 
  private:
   Self& self() { return static_cast<Self&>(*this); }

@@ -39,6 +39,7 @@ class Random final : public Policy {
     }
     return std::nullopt;
   }
+  void expect(std::span<const Key> chunks) override { chunks_.prefetch(chunks); }
 
  private:
   struct Node {

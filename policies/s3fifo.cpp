@@ -76,6 +76,7 @@ class S3Fifo final : public UsesKnown<S3Fifo> {
       if (small_.empty() || (options_.by_small && main_.size() > main_share())) small = false;
     }
   }
+  void expect(std::span<const Key> chunks) override { chunks_.prefetch(chunks); }
 
   void resize(std::uint64_t capacity) override { room_.resize(capacity); }
 

@@ -10,15 +10,8 @@ namespace holdall::policies {
 
 namespace {
 
-class Sieve final : public Policy {
+class Sieve final : public UsesKnown<Sieve> {
  public:
-  bool admit(Key chunk, const Request&) override {
-    chunks_.ask(chunk);
-    return true;
-  }
-  void inserted(Key chunk, const Request&) override { use(chunk, chunks_.find_asked(chunk)); }
-  void accessed(Key chunk, const Request&) override { use(chunk, chunks_.find(chunk)); }
-
   void removed(Key chunk, Left) override {
     const Index i = chunks_.find_offered(chunk);
     if (i == none) return;
@@ -46,14 +39,17 @@ class Sieve final : public Policy {
     hand_ = stop;
     return chunks_.offer(stop);
   }
+  void expect(std::span<const Key> chunks) override { chunks_.prefetch(chunks); }
 
  private:
+  friend UsesKnown<Sieve>;
+
   struct Node : Link {
     Key key;
     bool marked;
   };
 
-  void use(Key chunk, Index i) {
+  void use(Key chunk, Index i, const Request&) {
     if (i != none)
       chunks_[i].marked = true;
     else

@@ -1,7 +1,9 @@
 // Numbered nodes that are taken and given back: their numbers stay valid, their addresses do not.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -33,6 +35,8 @@ class Slab {
     free_ = i;
   }
 
+  [[gnu::always_inline]] void prefetch(Index i) const { policies::prefetch(nodes_.data() + i); }
+
   Node& operator[](Index i) { return nodes_.data()[i]; }
   const Node& operator[](Index i) const { return nodes_.data()[i]; }
 
@@ -47,6 +51,40 @@ class Chunks {
  public:
   std::size_t size() const { return map_.size(); }
   Index find(Key key) const { return map_.find(key); }  // none if unknown
+
+  // Asks the processor for what find(key) will touch.
+  [[gnu::always_inline]] void prefetch_places(std::span<const Key> keys) const {
+    for (const Key key : keys) map_.prefetch(key);
+  }
+  // Asks the processor for what find(key) and the nodes found will touch, of all keys at once, so
+  // that the waits overlap.
+  [[gnu::always_inline]] void prefetch(std::span<const Key> keys) const {
+    prefetch_places(keys);
+    for (const Key key : keys)
+      if (const Index i = map_.find(key); i != none) slab_.prefetch(i);
+  }
+  // And the neighbours of the nodes in their list.
+  [[gnu::always_inline]] void prefetch_links(std::span<const Key> keys) const {
+    constexpr std::size_t most = 64;
+    Index found[most];
+    std::size_t n = 0;
+    keys = keys.first(std::min(keys.size(), most));
+    prefetch_places(keys);
+    for (const Key key : keys)
+      if (const Index i = map_.find(key); i != none) slab_.prefetch(found[n++] = i);
+    for (const Index* i = found; i != found + n; ++i) {
+      const Link& links = slab_[*i];
+      slab_.prefetch(links.prev == none ? *i : links.prev);
+      slab_.prefetch(links.next == none ? *i : links.next);
+    }
+  }
+  // Node i will leave soon, the one behind it next.
+  [[gnu::always_inline]] void prefetch_victim(Index i) const {
+    const Index next = slab_[i].next;
+    if (next == none) return;
+    map_.prefetch(slab_[next].key);
+    if (slab_[next].next != none) slab_.prefetch(slab_[next].next);
+  }
 
   // The node's key is not here yet.
   Index add(const Node& node) {

@@ -8,8 +8,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "policies/list.hpp"
 #include "policies/policy.hpp"
 
 namespace holdall::policies {
@@ -39,6 +41,12 @@ class FrequencySketch {
       added = true;
     }
     if (added && ++additions_ == 10 * words_.size()) halve();
+  }
+
+  // Asks the processor for the key's counters.
+  [[gnu::always_inline]] void prefetch(Key key) const {
+    const std::uint32_t hash = spread(key);
+    for (unsigned i = 0; i < 4; ++i) policies::prefetch(words_.data() + slot(hash, i));
   }
 
   unsigned count(Key key) const {
@@ -88,6 +96,9 @@ class TinyLfu {
 
   void reserve(std::uint64_t chunks) { sketch_.reserve(chunks); }
   void used(Key key) { sketch_.add(key); }
+  [[gnu::always_inline]] void prefetch(std::span<const Key> keys) const {
+    for (const Key key : keys) sketch_.prefetch(key);
+  }
 
   // Is `newcomer` to take the place of `resident`? If it was asked for more often; a warm one now
   // and then even so, lest an attacker or an unlucky collision keep it out for good.

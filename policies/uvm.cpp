@@ -58,6 +58,7 @@ class Uvm final : public Policy {
     if (order_.first(blocks_, may_go) == none) return std::nullopt;
     return chunks_[found].key;
   }
+  void expect(std::span<const Key> chunks) override { chunks_.prefetch(chunks); }
 
  private:
   struct Node : Link {

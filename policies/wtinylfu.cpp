@@ -87,6 +87,10 @@ class WTinyLfu final : public Policy {
       if (const Index i = part.remaining(chunks_, may); i != none) return chunks_[i].key;
     return std::nullopt;
   }
+  void expect(std::span<const Key> chunks) override {
+    filter_.prefetch(chunks);
+    chunks_.prefetch_links(chunks);
+  }
 
   void resize(std::uint64_t capacity) override {
     capacity_ = capacity;

@@ -26,6 +26,13 @@ struct Curve {
 Curve lru_curve(const Requests& requests, std::size_t distinct);
 // The memories of mru differ in one place a request: O(1).
 Curve mru_curve(const Requests& requests, std::size_t distinct);
+// Those of opt, that brings in every chunk, may differ in many places a request, O(log n) each: it
+// takes as long as opt_misses at some thousand sizes. The requests need not have their next uses.
+// Throws LabError as next_demands does.
+Curve opt_curve(const Requests& requests, std::size_t distinct);
+// For each request, the number of the next one that needs the same chunk. Throws LabError past 2^32
+// - 2 requests.
+std::vector<RequestNumber> next_demands(const Requests& requests, std::size_t distinct);
 
 // The curve of lru from a sample of the chunks, by their hash: Waldspurger, Park, Garthwaite and
 // Ahmad, "Efficient MRC construction with SHARDS", FAST 2015, with its correction for requests that

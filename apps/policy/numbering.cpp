@@ -19,7 +19,8 @@ void Numbering::number(std::span<const std::uint64_t> keys, Id* ids) {
       else
         __builtin_prefetch(slots_.data() + home(next));
     }
-    ids[i] = id_of(key[i]);
+    const std::uint64_t k = key[i];
+    ids[i] = k < array_.size() && array_.data()[k] != none ? array_.data()[k] : id_of(k);
   }
 }
 

@@ -65,6 +65,12 @@ std::unique_ptr<Reader> open_trace(const std::string& path, const ReadOptions& o
   if (format.empty()) {
     std::optional<std::string> found;
     try {
+      if (bytes.starts_with("HOLDTRC") && !bytes.starts_with(trace_magic) &&
+          !bytes.starts_with(recording_magic))
+        throw LabError(
+            fmt::format("a trace of Holdall's version '{}', which this program does not know; "
+                        "there are 1 and 2",
+                        bytes.substr(7, 1)));
       found = detect_text(bytes, bytes.size() >= begin);
       if (!found) found = detect_binary(bytes);
     } catch (const LabError& error) {

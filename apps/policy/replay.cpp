@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "apps/policy/error.hpp"
 #include "policies/registry.hpp"
@@ -35,6 +36,7 @@ void Replay::run(const Requests& requests) {
   std::uint8_t* const state = state_.data();
   std::uint64_t hits = 0, demanded = 0;
   for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (i % few == 0) expect(requests.ids.subspan(i, std::min(few, requests.size() - i)));
     const Id id = ids[i];
     Request request;
     std::uint8_t kind = trace_read;
@@ -78,6 +80,16 @@ void Replay::run(const Requests& requests) {
   counts_.requests += demanded;
   counts_.hits += hits;
   counts_.misses = counts_.requests - counts_.hits;
+}
+
+// The misses of the processor's cache that so many requests make overlap.
+void Replay::expect(std::span<const Id> ids) {
+  std::array<Key, few> keys;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    __builtin_prefetch(state_.data() + ids[i]);
+    keys[i] = Key{ids[i]};
+  }
+  policy_->expect(std::span(keys).first(ids.size()));
 }
 
 template <bool sizes>
@@ -127,7 +139,9 @@ bool Replay::make_room(std::uint64_t bytes, Id newcomer) {
 
 void Replay::grow(const Requests& requests) {
   if (requests.ids.empty()) return;
-  const std::size_t distinct = std::size_t{*std::ranges::max_element(requests.ids)} + 1;
+  Id largest = 0;
+  for (const Id id : requests.ids) largest = std::max(largest, id);
+  const std::size_t distinct = std::size_t{largest} + 1;
   if (distinct <= state_.size()) return;
   state_.resize(distinct);
   if (options_.sizes) bytes_.resize(distinct);

@@ -51,10 +51,12 @@ class Replay {
   const Counts& counts() const { return counts_; }
 
  private:
+  static constexpr std::size_t few = 64;  // requests that the policy is told of ahead
   enum State : std::uint8_t { resident = 1, dirty = 2 };
 
   template <bool sizes, bool kinds, bool next_uses>
   void run(const Requests& requests);
+  void expect(std::span<const Id> ids);
   template <bool sizes>
   bool bring_in(Id id, const Request& request, bool read);
   template <bool sizes>

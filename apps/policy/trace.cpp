@@ -11,7 +11,10 @@
 namespace holdall::lab {
 
 TraceStream::TraceStream(const std::string& path, TraceOptions options)
-    : options_(std::move(options)), reader_(open_trace(path, options_.read)), records_(1024) {
+    : options_(std::move(options)),
+      reader_(open_trace(path, options_.read)),
+      records_(256),
+      keys_(records_.size()) {
   facts_.format = reader_->format();
 }
 
@@ -25,47 +28,73 @@ Requests TraceStream::next(std::size_t most) {
     const std::size_t read =
         reader_->read(std::span(records_).first(std::min(records_.size(), most - filled)));
     if (read == 0) break;
-    keys_.clear();
-    std::uint64_t differing = 0;  // in kind or size from what the columns say when they are empty
-    for (std::size_t i = 0; i < read; ++i) {
-      const TraceRecord& r = records_[i];
-      if (r.kind == trace_in_place) {
-        ++facts_.kinds[trace_in_place];
-        continue;
-      }
-      if (options_.keep && !options_.keep(r)) continue;
-      differing |= r.kind;
-      if (keys_.size() != i) records_[keys_.size()] = r;
-      keys_.push_back(key_of(r));
-    }
+    const std::size_t n = choose(read);
+    const std::span chosen = std::span(records_).first(n);
 
-    // 2. count
-    const std::size_t n = keys_.size();
-    if (facts_.requests == 0 && n > 0) facts_.first_time = last_time_ = records_[0].time;
-    for (std::size_t i = 0; i < n; ++i) {
-      const TraceRecord& r = records_[i];
-      facts_.backwards += r.time < last_time_;
-      last_time_ = r.time;
-      facts_.last_time = std::max(facts_.last_time, r.time);
-      ++facts_.kinds[r.kind];
-      if (r.kind == trace_remove || r.kind == trace_hint) continue;
-      facts_.least_bytes = std::min(facts_.least_bytes, r.bytes);
-      facts_.most_bytes = std::max(facts_.most_bytes, r.bytes);
-    }
-    facts_.requests += n;
+    // 2. count, and number
+    const std::uint8_t differing = count(chosen);
+    numbering_.number(std::span(keys_).first(n), ids_.data() + filled);
 
-    // 3. number, and fill the columns that are needed
-    numbering_.number(keys_, ids_.data() + filled);
+    // 3. fill the columns that are needed
     if (differing != 0 && kinds_.empty()) kinds_.resize(filled, trace_read);
     if (differing != 0 || !kinds_.empty())
-      for (std::size_t i = 0; i < n; ++i) kinds_.push_back(records_[i].kind);
+      for (const TraceRecord& r : chosen) kinds_.push_back(r.kind);
     if (options_.sizes)
-      for (std::size_t i = 0; i < n; ++i) bytes_.push_back(records_[i].bytes);
+      for (const TraceRecord& r : chosen) bytes_.push_back(r.bytes);
     filled += n;
   }
   facts_.distinct = numbering_.distinct();
   if (options_.progress) options_.progress(*this);
   return {.ids = std::span(ids_).first(filled), .kinds = kinds_, .bytes = bytes_, .next_uses = {}};
+}
+
+// Moves the requests that count to the front, their keys beside them; says how many.
+std::size_t TraceStream::choose(std::size_t read) {
+  TraceRecord* const records = records_.data();
+  std::uint64_t* const keys = keys_.data();
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < read; ++i) {
+    const TraceRecord& r = records[i];
+    if (r.kind == trace_in_place) {
+      ++facts_.kinds[trace_in_place];
+      continue;
+    }
+    if (options_.keep && !options_.keep(r)) continue;
+    keys[n] = key_of(r);
+    if (n != i) records[n] = r;
+    ++n;
+  }
+  return n;
+}
+
+// The bits in which their kinds differ from reads.
+std::uint8_t TraceStream::count(std::span<const TraceRecord> records) {
+  if (records.empty()) return 0;
+  if (facts_.requests == 0) facts_.first_time = last_time_ = records.front().time;
+  facts_.requests += records.size();
+  std::uint64_t last = last_time_, latest = facts_.last_time, backwards = 0, reads = 0,
+                least = facts_.least_bytes, largest = facts_.most_bytes;
+  std::uint8_t differing = 0;
+  for (const TraceRecord& r : records) {
+    backwards += r.time < last;
+    last = r.time;
+    latest = std::max(latest, last);
+    differing |= r.kind;
+    if (r.kind == trace_read)
+      ++reads;
+    else
+      ++facts_.kinds[r.kind];
+    if (r.kind == trace_remove || r.kind == trace_hint) continue;
+    least = std::min(least, r.bytes);
+    largest = std::max(largest, r.bytes);
+  }
+  last_time_ = last;
+  facts_.last_time = latest;
+  facts_.backwards += backwards;
+  facts_.kinds[trace_read] += reads;
+  facts_.least_bytes = least;
+  facts_.most_bytes = largest;
+  return differing;
 }
 
 std::uint64_t Trace::footprint() const {

@@ -64,12 +64,15 @@ class TraceStream {
   const Reader& reader() const { return *reader_; }
 
  private:
+  std::size_t choose(std::size_t read);
+  std::uint8_t count(std::span<const TraceRecord> records);
+
   TraceOptions options_;
   std::unique_ptr<Reader> reader_;
   Numbering numbering_;
   TraceFacts facts_;
   std::uint64_t last_time_ = 0;
-  std::vector<TraceRecord> records_;
+  std::vector<TraceRecord> records_;  // so few that they stay in the processor's nearest cache
   std::vector<std::uint64_t> keys_;
   std::vector<Id> ids_;
   std::vector<std::uint8_t> kinds_;

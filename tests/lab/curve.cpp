@@ -32,10 +32,12 @@ TEST_P(Patterns, CurvesEqualReplaysAtEverySize) {
   const Trace trace = made({.pattern = GetParam(), .requests = 20'000, .chunks = 97, .window = 11});
   const Curve lru = lru_curve(trace.requests(), trace.distinct());
   const Curve mru = mru_curve(trace.requests(), trace.distinct());
+  const Curve opt = opt_curve(trace.requests(), trace.distinct());
   const std::uint64_t step = std::max<std::uint64_t>(1, trace.distinct() / 97);
   for (std::uint64_t size = 0; size <= trace.distinct() + step; size += step) {
     ASSERT_EQ(lru.misses(size), replay(trace.requests(), "lru", {.capacity = size}).misses) << size;
     ASSERT_EQ(mru.misses(size), replay(trace.requests(), "mru", {.capacity = size}).misses) << size;
+    ASSERT_EQ(opt.misses(size), opt_misses(trace.requests(), size, false)) << size;
   }
 }
 
@@ -107,6 +109,13 @@ TEST(Opt, IsWhatItsDefinitionGives) {
       EXPECT_EQ(opt_misses(trace.requests(), capacity, true), naive_opt(trace, capacity, true))
           << pattern << capacity;
     }
+}
+
+TEST(Opt, HasItsCurveFromOnePassOverManyChunks) {
+  const Trace trace = made({.pattern = "zipf", .requests = 60'000, .chunks = 9000});
+  const Curve opt = opt_curve(trace.requests(), trace.distinct());
+  for (std::uint64_t size = 1; size < trace.distinct(); size += 173)
+    ASSERT_EQ(opt.misses(size), opt_misses(trace.requests(), size, false)) << size;
 }
 
 TEST(Opt, EqualsTheRecordedCounts) {

@@ -1,5 +1,7 @@
-// A built-in policy that has seen its memory full allocates nothing any more.
+// A built-in policy that has seen its memory full allocates nothing any more; and what lru needs
+// until then.
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <cstdlib>
 #include <new>
@@ -9,7 +11,7 @@
 #include "tests/policies/replay.hpp"
 
 namespace {
-std::size_t allocations = 0;
+std::size_t allocations = 0, held = 0;  // held: bytes
 }
 
 // GCC 12 takes the pair below for a mismatch where it inlines one of them.
@@ -18,11 +20,17 @@ std::size_t allocations = 0;
 #endif
 void* operator new(std::size_t bytes) {
   ++allocations;
-  if (void* p = std::malloc(bytes)) return p;
+  if (void* p = std::malloc(bytes)) {
+    held += ::malloc_usable_size(p);
+    return p;
+  }
   throw std::bad_alloc();
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p) noexcept {
+  held -= ::malloc_usable_size(p);
+  std::free(p);
+}
+void operator delete(void* p, std::size_t) noexcept { operator delete(p); }
 
 namespace holdall {
 namespace {
@@ -90,6 +98,21 @@ TEST(Allocation, NoneOnceWarm) {
     run(*policy, resident, random, 100'000);
     EXPECT_EQ(allocations, before) << spec;
   }
+}
+
+// Numbered chunks and scattered keys, at sizes between the steps in which memory grows.
+TEST(Allocation, LruTakesFortyBytesAResidentChunkAtMost) {
+  for (const std::uint64_t stride : {std::uint64_t{1}, std::uint64_t{7919} << 20})
+    for (std::uint64_t chunks = 10'000; chunks < 200'000; chunks += chunks / 7) {
+      const std::size_t before = held;
+      const auto policy = make_policy("lru");
+      policy->resize(chunks);
+      for (std::uint64_t n = 0; n < 4 * chunks; ++n) {
+        if (n >= chunks) policy->removed(policy->victim(any).value(), Left::evicted);
+        policy->inserted(Key{n * stride}, {});
+      }
+      EXPECT_LE(held - before, 40 * chunks) << chunks << " of stride " << stride;
+    }
 }
 
 }  // namespace
