@@ -120,6 +120,29 @@ TEST(Traces, HaveARecordForEachHitFaultAndPrefetch) {
   EXPECT_LT(last, 60'000'000'000u) << "since the recording began";
 }
 
+// Passes hand chunks out in their own order; each takes up its own declared uses all the same.
+TEST(Traces, SayThatPassesTakeUpDeclaredUses) {
+  const Folder folder;
+  {
+    World w = World::of(4, {.policy = "opt", .trace = folder / "trace"});
+    const Words a = w.range("a", 10);
+    w.engine.schedule({read(a)}, 3);
+    for (int sweep = 0; sweep < 3; ++sweep)
+      for (Passes passes = w.engine.passes(w.stream, {read(a)}); passes.next();)
+        w.engine.synchronize(w.stream);
+  }
+  const std::vector<std::byte> bytes = bytes_of(folder / "trace");
+  std::map<std::uint64_t, std::vector<std::uint64_t>> next_uses;
+  for (std::size_t at = 8 + 8 + 3 + 8; at < bytes.size(); at += sizeof(TraceRecord)) {
+    TraceRecord record;
+    std::memcpy(&record, &bytes[at], sizeof record);
+    if (record.kind == trace_read) next_uses[record.chunk].push_back(record.next_use);
+  }
+  ASSERT_EQ(next_uses.size(), 10u);
+  for (const auto& [chunk, uses] : next_uses)
+    EXPECT_EQ(uses, (std::vector{10 + chunk, 20 + chunk, Request::never})) << chunk;
+}
+
 TEST(Timelines, AreChromeTraceEvents) {
   const Folder folder;
   {
