@@ -62,8 +62,10 @@ void Crew::wait_and_work() {
   using Clock = std::chrono::steady_clock;
   constexpr auto awake = std::chrono::microseconds(500);
   auto until = Clock::now() + awake;
-  while (!stopping_) {
+  for (;;) {
+    // In this order: who sees the last turn sees that it is the last, and does not sleep behind it.
     const std::uint64_t seen = turn_.load(std::memory_order_acquire);
+    if (stopping_) return;
     if (work()) {
       while (work()) {
       }

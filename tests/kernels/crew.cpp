@@ -46,6 +46,14 @@ TEST(Crews, WakeAgainAfterTheySlept) {
   }
 }
 
+TEST(Crews, EndThoughTheyAreAboutToSleep) {
+  for (int round = 0; round < 400; ++round) {
+    Crew crew(3);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(400 + round / 2);
+    while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  }
+}
+
 TEST(Crews, OfNobodyLeaveTheWorkToTheCaller) {
   Crew crew(0);
   int sum = 0;
