@@ -113,6 +113,11 @@ FetchPlan Version::plan(std::uint64_t n) const {
   return {fetch, static_cast<std::uint32_t>(std::min(n, room))};
 }
 
+kernels::Counting Version::counting() {
+  if (counts_.size() == 0) return {};
+  return {counts_.data(), spec_.learning.one_in, batch_.fetch_add(1)};
+}
+
 void Version::observe(StreamWork& work, Stream stream, std::uint64_t n) {
   constexpr std::uint64_t small = 1 << 14;
   const kernels::LookupCounts now = work.told();
@@ -131,8 +136,7 @@ void Version::lookup(const kernels::LookupIn& asked, const RowsOut& out, Stream 
   const std::scoped_lock hold(work.lock);
   kernels::LookupIn in = asked;
   in.counts = work.counts();
-  if (counts_.size() > 0)
-    in.counting = {counts_.data(), spec_.learning.one_in, batch_.fetch_add(1)};
+  in.counting = counting();
   const FetchPlan plan = this->plan(in.count);
   if (plan.fetch != Fetch::direct) work.make_room(in.count, plan.cold, staged_by(plan.fetch));
   turns_.read(stream, [&] { fetch_rows(engine_, view_, costs_, plan, in, out, work, stream); });
@@ -150,9 +154,10 @@ void Version::bag(const Bags& bags, const RowsOut& out, Stream stream) {
     if (plan.fetch == Fetch::direct)
       return kernels::pool(view, bags, {}, work.counts(), out, stream);
     // Cold rows are fetched in the order of their addresses first; then all are near.
-    kernels::LookupIn in{.keys = bags.indices, .count = bags.count, .counts = work.counts()};
-    if (counts_.size() > 0)
-      in.counting = {counts_.data(), spec_.learning.one_in, batch_.fetch_add(1)};
+    const kernels::LookupIn in{.keys = bags.indices,
+                               .count = bags.count,
+                               .counts = work.counts(),
+                               .counting = counting()};
     const kernels::ColdList sorted = work.sorted(plan.cold);
     kernels::locate(view, in, work.positions(), work.list(plan.cold), stream);
     kernels::sort_list(work.list(plan.cold), sorted, costs_.low_bit, work.sorting(), stream);

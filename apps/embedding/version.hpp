@@ -59,6 +59,7 @@ class Version {
  private:
   int device_of(Stream stream) const;
   FetchPlan plan(std::uint64_t n) const;
+  kernels::Counting counting();  // of the next batch
   void observe(StreamWork& work, Stream stream, std::uint64_t n);
 
   void load(const Source& source, const std::vector<std::uint32_t>& places);
