@@ -1,10 +1,12 @@
 // Memory of the host driver: peers, capacity, pins, the limit of mappings, what goes back.
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
 
+#include "engine/vmm/host/memory.hpp"
 #include "tests/vmm/world.hpp"
 
 namespace holdall::vmm {
@@ -18,6 +20,19 @@ constexpr bool sanitized = true;
 #else
 constexpr bool sanitized = false;
 #endif
+
+TEST(HostMemory, KeepsItsContentsWhenItsPagesGetLarge) {
+  HostMemory memory("test", 16_MiB);
+  const Bytes offset = memory.take(4_MiB).value();
+  std::vector<std::uint64_t> words(4_MiB / 8), back(words.size());
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = i * i;
+  const auto at = static_cast<off_t>(offset);
+  ASSERT_EQ(::pwrite(memory.file(), words.data(), 3_MiB, at), 3_MiB);
+  memory.make_large(offset, 4_MiB);
+  ASSERT_EQ(::pread(memory.file(), back.data(), 4_MiB, at), 4_MiB);
+  std::fill(words.begin() + 3_MiB / 8, words.end(), 0);
+  EXPECT_EQ(back, words);
+}
 
 TEST_F(Host, DevicesReachEachOtherAsThePeerMatrixSays) {
   for (int n = 2; n <= 8; ++n) {

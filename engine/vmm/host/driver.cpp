@@ -1,7 +1,6 @@
 #include "engine/vmm/host/driver.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <stdexcept>
 #include <thread>
@@ -13,11 +12,6 @@ namespace {
 
 thread_local std::string newest_error;
 
-Bytes machine_memory() {
-  return static_cast<Bytes>(::sysconf(_SC_PHYS_PAGES)) *
-         static_cast<Bytes>(::sysconf(_SC_PAGESIZE));
-}
-
 HostOptions completed(HostOptions options) {
   if (options.devices < 1)
     throw std::invalid_argument(
@@ -28,8 +22,8 @@ HostOptions completed(HostOptions options) {
   if (!options.peers.empty() && !square)
     throw std::invalid_argument(
         fmt::format("the peer matrix of {} devices must have {} rows of {}", n, n, n));
-  if (options.capacity == 0) options.capacity = machine_memory() / 2;
-  if (options.pin_limit == 0) options.pin_limit = machine_memory();
+  if (options.capacity == 0) options.capacity = machine_bytes() / 2;
+  if (options.pin_limit == 0) options.pin_limit = machine_bytes();
   return options;
 }
 

@@ -50,14 +50,13 @@ Status LinuxDriver::create(Frame& frame, Bytes bytes, Place place) {
         Status::out_of_memory,
         fmt::format("a frame of {}: {} of {} are taken", holdall::to_string(bytes),
                     holdall::to_string(memory.taken()), holdall::to_string(memory.capacity())));
-  if (options_.poison >= 0) {
-    lock.unlock();
-    if (!memory.poison(*offset, bytes, options_.poison)) {
-      give_back({{place, *offset, bytes}});
-      return refuse(Status::out_of_memory, "the system has no memory for the frame");
-    }
-    lock.lock();
+  lock.unlock();
+  memory.make_large(*offset, bytes);
+  if (options_.poison >= 0 && !memory.poison(*offset, bytes, options_.poison)) {
+    give_back({{place, *offset, bytes}});
+    return refuse(Status::out_of_memory, "the system has no memory for the frame");
   }
+  lock.lock();
   frame = frames_.add(place, bytes, *offset);
   return Status::ok;
 }

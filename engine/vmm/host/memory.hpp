@@ -12,9 +12,10 @@
 
 namespace holdall::vmm {
 
-Bytes page_bytes();  // of the system: 4 KiB, or 64 KiB on some Arm machines
+Bytes page_bytes();     // of the system: 4 KiB, or 64 KiB on some Arm machines
+Bytes machine_bytes();  // of memory
 
-// Not thread-safe, except for `poison` and `discard`.
+// Not thread-safe, except for `make_large`, `poison` and `discard`.
 class HostMemory {
  public:
   // Throws std::system_error. `name` is what /proc/self/maps shows.
@@ -29,6 +30,10 @@ class HostMemory {
   // The extent must have been discarded.
   void give(Bytes offset, Bytes bytes);
 
+  // Has large pages stand behind a new extent, where the system gives them: it is then mapped by few
+  // faults, and few translations reach it. Its contents stay. Does nothing where the capacity is
+  // more than half of the machine's memory: such a device is sparse, and gets pages at touches.
+  void make_large(Bytes offset, Bytes bytes) const noexcept;
   // Fills an extent with `byte`; false when memory is short.
   bool poison(Bytes offset, Bytes bytes, int byte) const;
   // Hands the pages of an extent back to the system; it reads as zeros then.
