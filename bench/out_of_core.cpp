@@ -1,11 +1,13 @@
-// Does paging from a file beat leaving it to the kernel? PageRank over a graph that stays in its file, by the engine's host
-// driver, and by the same kernels over a plain mmap of the same file.
+// Does paging from a file beat leaving it to the kernel? PageRank or breadth-first searches over a graph that stays in its
+// file, by the engine's host driver, and over a plain mmap of the same file: PageRank by the same kernels, searches by
+// bench/bfs_in_memory.hpp.
 //
-//   bench/under_limit BYTES bench-out-of-core kron22.hold --mode holdall|mmap|mmap-sequential [--iterations 5]
+//   bench/under_limit BYTES bench-out-of-core kron22.hold --mode holdall|mmap|mmap-sequential [--algorithm bfs]
 //
 // It is the limit (bench/under_limit) that makes this a comparison: what the engine leaves free and all that the mmap takes
 // is page cache, and counts. The file is dropped from the page cache first, so the first iteration is from cold.
-// `read` is what came from the disk, by /proc/self/io. Checksums of two modes agree but for the order of additions.
+// `read` is what came from the disk, by /proc/self/io. Checksums of two modes agree but for the order of additions; a
+// search's is how many vertices it reaches.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -15,12 +17,15 @@
 #include <cerrno>
 #include <chrono>
 #include <fstream>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include "apps/graph/bfs.hpp"
 #include "apps/graph/pagerank.hpp"
+#include "bench/bfs_in_memory.hpp"
 #include "engine/vmm/host.hpp"
 #include "kernels/device_array.hpp"
 
@@ -30,8 +35,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct Measured {
-  std::vector<double> seconds;  // of each iteration
-  std::vector<float> scores;
+  std::vector<double> seconds;  // of each iteration or search
+  double checksum = 0;
   Bytes read = 0;  // in all iterations together
 };
 
@@ -60,28 +65,67 @@ Bytes bytes_read() {
   return 0;
 }
 
+// Weighted, so that scores in each other's places do not pass.
+double checksum(const std::vector<float>& scores) {
+  double sum = 0;
+  for (std::size_t v = 0; v < scores.size(); ++v) sum += static_cast<double>(v % 1009 + 1) * scores[v];
+  return sum;
+}
+
+double seconds_since(Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); }
+
+// One for each search, with edges, from all over the graph.
+std::vector<Vertex> sources_of(const GraphFile& file, int searches) {
+  const Array<std::uint64_t> offsets = load_offsets(file, file.out);
+  std::vector<Vertex> sources;
+  for (int i = 0; i < searches; ++i) {
+    std::uint64_t v = file.vertices * static_cast<std::uint64_t>(i) / static_cast<std::uint64_t>(searches);
+    while (v + 1 < file.vertices && offsets[v] == offsets[v + 1]) ++v;
+    sources.push_back(static_cast<Vertex>(v));
+  }
+  return sources;
+}
+
 // `memory` 0: vertex data and a quarter of the edges.
-Measured through_engine(const GraphFile& file, int iterations, Bytes memory) {
+template <class Algorithm>
+Measured through_engine(const GraphFile& file, Bytes memory, const std::function<void(Algorithm&, Measured&)>& job) {
   Engine engine({.memory = memory ? memory : file.bytes * 2, .driver = "host"});
   const PagedGraph graph(engine, file, {});
-  PageRankRun pagerank(graph);
+  Algorithm algorithm(graph);
   if (memory == 0)
     engine.set_memory(0, engine.leased() + round_up(graph.edges() * sizeof(Vertex) / 4,
                                                     graph.in().neighbours.chunk_bytes()));
   Measured measured;
   const Bytes before = bytes_read();
-  measured.scores = pagerank
-                        .run({.iterations = iterations, .tolerance = 0},
-                             [&](const Step& step) { measured.seconds.push_back(step.seconds); })
-                        .scores;
+  job(algorithm, measured);
   measured.read = bytes_read() - before;
   return measured;
 }
 
-// The neighbours of `file` where the kernel has them.
+Measured ranks_through_engine(const GraphFile& file, int iterations, Bytes memory) {
+  return through_engine<PageRankRun>(file, memory, [&](PageRankRun& pagerank, Measured& measured) {
+    measured.checksum = checksum(pagerank
+                                     .run({.iterations = iterations, .tolerance = 0},
+                                          [&](const Step& step) { measured.seconds.push_back(step.seconds); })
+                                     .scores);
+  });
+}
+
+Measured searches_through_engine(const GraphFile& file, int searches, Bytes memory) {
+  const std::vector<Vertex> sources = sources_of(file, searches);
+  return through_engine<Bfs>(file, memory, [&](Bfs& bfs, Measured& measured) {
+    for (const Vertex source : sources) {
+      const BfsResult result = bfs.run(source);
+      measured.seconds.push_back(result.seconds);
+      measured.checksum += static_cast<double>(result.reached);
+    }
+  });
+}
+
+// `file` where the kernel has it.
 class Mapping {
  public:
-  Mapping(const GraphFile& file, bool sequential) : offset_(file.in.neighbours.offset), bytes_(file.bytes) {
+  Mapping(const GraphFile& file, bool sequential) : bytes_(file.bytes) {
     const int fd = open_file(file.path);
     at_ = mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, fd, 0);
     const int error = errno;
@@ -93,12 +137,12 @@ class Mapping {
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
 
-  const Vertex* neighbours() const {
-    return reinterpret_cast<const Vertex*>(static_cast<const std::byte*>(at_) + offset_);
+  const Vertex* neighbours(const FileAdjacency& adjacency) const {
+    return reinterpret_cast<const Vertex*>(static_cast<const std::byte*>(at_) + adjacency.neighbours.offset);
   }
 
  private:
-  const Bytes offset_, bytes_;
+  const Bytes bytes_;
   void* at_ = nullptr;
 };
 
@@ -110,7 +154,7 @@ kernels::DeviceArray<std::uint64_t> offsets_of(const GraphFile& file, const File
   return offsets;
 }
 
-Measured through_mmap(const GraphFile& file, int iterations, bool sequential) {
+Measured ranks_through_mmap(const GraphFile& file, int iterations, bool sequential) {
   const auto driver = vmm::make_host_driver();
   Stream stream;
   vmm::check(driver->create_stream(stream, 0), "create a stream");
@@ -126,7 +170,7 @@ Measured through_mmap(const GraphFile& file, int iterations, bool sequential) {
     const kernels::DeviceArray<kernels::EdgeSpan> spans({{0, edges}}, stream);
     const Mapping mapping(file, sequential);
     const kernels::PagerankState state{
-        file.vertices, in.data(), file.directed ? out.data() : in.data(), mapping.neighbours(), scores.data(),
+        file.vertices, in.data(), file.directed ? out.data() : in.data(), mapping.neighbours(file.in), scores.data(),
         contributions.data(), sums.data(), workspace.data(), PagedPageRankOptions().damping};
     const Bytes before = bytes_read();
     kernels::pagerank_start(state, stream);
@@ -136,43 +180,61 @@ Measured through_mmap(const GraphFile& file, int iterations, bool sequential) {
       kernels::pagerank_pull(state, {spans.data(), 1, edges}, stream);
       kernels::pagerank_finish(state, stream);
       (void)kernels::pagerank_error(state, stream);
-      measured.seconds.push_back(std::chrono::duration<double>(Clock::now() - began).count());
+      measured.seconds.push_back(seconds_since(began));
     }
     measured.read = bytes_read() - before;
-    measured.scores = scores.read();
+    measured.checksum = checksum(scores.read());
   }
   vmm::check(driver->destroy_stream(stream), "destroy a stream");
   return measured;
 }
 
-// Weighted, so that scores in each other's places do not pass.
-double checksum(const std::vector<float>& scores) {
-  double sum = 0;
-  for (std::size_t v = 0; v < scores.size(); ++v) sum += static_cast<double>(v % 1009 + 1) * scores[v];
-  return sum;
+Measured searches_through_mmap(const GraphFile& file, int searches, bool sequential) {
+  const std::vector<Vertex> sources = sources_of(file, searches);
+  const Array<std::uint64_t> out = load_offsets(file, file.out);
+  const Array<std::uint64_t> in = file.directed ? load_offsets(file, file.in) : Array<std::uint64_t>();
+  const Mapping mapping(file, sequential);
+  const Lists out_lists{out.data(), mapping.neighbours(file.out)};
+  BfsInMemory bfs(file.vertices, out_lists,
+                  file.directed ? Lists{in.data(), mapping.neighbours(file.in)} : out_lists);
+  Measured measured;
+  const Bytes before = bytes_read();
+  for (const Vertex source : sources) {
+    const auto began = Clock::now();
+    measured.checksum += static_cast<double>(bfs.run(source));
+    measured.seconds.push_back(seconds_since(began));
+  }
+  measured.read = bytes_read() - before;
+  return measured;
 }
 
 int run(int argc, char** argv) {
   std::filesystem::path path;
-  std::string mode = "holdall";
+  std::string mode = "holdall", algorithm = "pagerank";
   int iterations = 5;
   Bytes memory = 0;
-  CLI::App app("PageRank from a file, by the engine or by mmap", "bench-out-of-core");
+  CLI::App app("PageRank or searches from a file, by the engine or by mmap", "bench-out-of-core");
   app.add_option("FILE", path, ".hold or .sg")->required();
   app.add_option("--mode", mode)->check(CLI::IsMember({"holdall", "mmap", "mmap-sequential"}))->capture_default_str();
-  app.add_option("--iterations", iterations)->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--algorithm", algorithm)->check(CLI::IsMember({"pagerank", "bfs"}))->capture_default_str();
+  app.add_option("--iterations", iterations, "of PageRank, or searches")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--memory", memory, "bytes, the engine's; 0: vertex data and a quarter of the edges");
   CLI11_PARSE(app, argc, argv);
 
   const GraphFile file = open_graph(path);
   drop_from_cache(path);
-  const Measured measured = mode == "holdall" ? through_engine(file, iterations, memory)
-                                              : through_mmap(file, iterations, mode == "mmap-sequential");
+  const bool bfs = algorithm == "bfs";
+  Measured measured;
+  if (mode == "holdall") {
+    measured = (bfs ? searches_through_engine : ranks_through_engine)(file, iterations, memory);
+  } else {
+    measured = (bfs ? searches_through_mmap : ranks_through_mmap)(file, iterations, mode == "mmap-sequential");
+  }
   const double seconds = std::accumulate(measured.seconds.begin(), measured.seconds.end(), 0.0);
-  fmt::print("{}: {:.3f} s an iteration (", mode, seconds / iterations);
+  fmt::print("{}: {:.3f} s each (", mode, seconds / iterations);
   for (const double& one : measured.seconds) fmt::print("{}{:.3f}", &one == &measured.seconds[0] ? "" : " ", one);
-  fmt::print("), edges {} MB, read {} MB an iteration, checksum {:.5g}\n", file.in.neighbours.bytes() / 1'000'000,
-             measured.read / 1'000'000 / static_cast<Bytes>(iterations), checksum(measured.scores));
+  fmt::print("), edges {} MB, read {} MB each, checksum {:.7g}\n", file.in.neighbours.bytes() / 1'000'000,
+             measured.read / 1'000'000 / static_cast<Bytes>(iterations), measured.checksum);
   return 0;
 }
 
