@@ -116,7 +116,7 @@ void plain_bfs(Subject& subject, const kernels::GeneratedGraph& graph, Stream st
       item_scan(most + 1, stream), chunk_items(chunks + 1, stream), chunk_edges(chunks, stream),
       chunk_bitmap(kernels::bitmap_words(chunks), stream);
   const DeviceArray<std::byte> workspace(
-      kernels::bfs_workspace_bytes(graph.vertices, graph.edges, 1, stream), stream),
+      kernels::visit_workspace_bytes(graph.vertices, graph.edges, 1, stream), stream),
       demand_workspace(kernels::demand_workspace_bytes(graph.vertices, chunks, stream), stream);
   DeviceArray<kernels::ItemRange> range(1, stream);
   const kernels::WorkItems items{most, item_vertices.data(), item_begins.data(), item_scan.data()};

@@ -103,7 +103,7 @@ void bfs(benchmark::State& state, const RandomGraph& random, Stream stream) {
   const DeviceArray<std::uint64_t> reached(bitmap_words(graph.vertices), stream);
   const DeviceArray<std::uint64_t> settled(bitmap_words(graph.vertices), stream);
   const DeviceArray<std::byte> workspace(
-      bfs_workspace_bytes(graph.vertices, graph.edges, 1, stream), stream);
+      visit_workspace_bytes(graph.vertices, graph.edges, 1, stream), stream);
   const DeviceArray<std::uint32_t> item_vertices(most, stream);
   const DeviceArray<std::uint64_t> item_begins(most, stream);
   const DeviceArray<std::uint64_t> item_scan(most + 1, stream);

@@ -79,11 +79,6 @@ std::uint64_t next_frontier(const BfsState& state, std::uint32_t* places) {
 
 }  // namespace
 
-Bytes bfs_workspace_bytes(std::uint64_t vertices, std::uint64_t pass_edges,
-                          std::uint64_t pass_ranges, Stream stream) {
-  return visit_workspace_bytes(vertices, pass_edges, pass_ranges, stream);
-}
-
 std::uint64_t bfs_start(const BfsState& state, std::uint32_t source, Stream stream) {
   if (stream.on_host()) {
     vmm::launch(stream, [=] { start(state, source); });

@@ -38,12 +38,8 @@ struct BfsState {
   std::uint64_t* settled = nullptr;   // [bitmap_words(vertices)], without them
   std::uint64_t* front = nullptr;     // [bitmap_words(vertices)], the frontier; may be left out
                                       // where no level goes bottom-up
-  void* workspace = nullptr;          // bfs_workspace_bytes, 256-byte aligned
+  void* workspace = nullptr;          // visit_workspace_bytes, 256-byte aligned
 };
-
-// Room for passes of at most so many edges and item ranges.
-Bytes bfs_workspace_bytes(std::uint64_t vertices, std::uint64_t pass_edges,
-                          std::uint64_t pass_ranges, Stream stream);
 
 // Nothing reached but `source`, which is the frontier. Answers the frontier's size, 1. Does not
 // wait.

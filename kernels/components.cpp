@@ -118,11 +118,6 @@ std::uint32_t most_frequent(const ComponentsState& state) {
 
 }  // namespace
 
-Bytes components_workspace_bytes(std::uint64_t vertices, std::uint64_t pass_edges,
-                                 std::uint64_t pass_ranges, Stream stream) {
-  return visit_workspace_bytes(vertices, pass_edges, pass_ranges, stream);
-}
-
 void components_start(const ComponentsState& state, Stream stream) {
   if (!stream.on_host()) return gpu::components_start(state, stream);
   vmm::launch(stream, [=] { start(state); });

@@ -53,11 +53,8 @@ struct ComponentsState {
   std::uint32_t* labels = nullptr;            // [vertices], the result
   std::uint32_t* frontier = nullptr;          // [vertices], ascending
   std::uint64_t* bits = nullptr;              // [bitmap_words(vertices)]
-  void* workspace = nullptr;                  // components_workspace_bytes, 256-byte aligned
+  void* workspace = nullptr;                  // visit_workspace_bytes, 256-byte aligned
 };
-
-Bytes components_workspace_bytes(std::uint64_t vertices, std::uint64_t pass_edges,
-                                 std::uint64_t pass_ranges, Stream stream);
 
 // Every vertex is its own label; all bits are set.
 void components_start(const ComponentsState& state, Stream stream);

@@ -20,7 +20,7 @@ struct World {
         reached(bitmap_words(vertices), stream),
         settled(bitmap_words(vertices), stream),
         front(bitmap_words(vertices), stream),
-        workspace(bfs_workspace_bytes(vertices, grid.edges, grid.chunks(), stream), stream),
+        workspace(visit_workspace_bytes(vertices, grid.edges, grid.chunks(), stream), stream),
         item_vertices(most, stream),
         item_begins(most, stream),
         item_scan(most + 1, stream),

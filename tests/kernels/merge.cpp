@@ -70,8 +70,7 @@ TEST_P(Merge, joins_components_that_others_found) {
       others(std::vector<std::uint32_t>{0, 1, 2, 2, 4, 5, 6, 6}, stream()),
       frontier(vertices, stream());
   const DeviceArray<std::uint64_t> bits(1, stream());
-  const DeviceArray<std::byte> workspace(components_workspace_bytes(vertices, 1, 1, stream()),
-                                         stream());
+  const DeviceArray<std::byte> workspace(visit_workspace_bytes(vertices, 1, 1, stream()), stream());
   const ComponentsState state{vertices,        nullptr,     nullptr,         labels.data(),
                               frontier.data(), bits.data(), workspace.data()};
   components_join(state, others.data(), stream());
