@@ -17,6 +17,7 @@ struct LabOptions {
   std::vector<std::string> traces;
   lab::ReadOptions read;
   std::string policies = "lru";
+  std::string prefetch = "none";
   std::string sizes = "1%,10%,50%";
   bool honour_sizes = false;
   Bytes chunk = Bytes{8} << 20;

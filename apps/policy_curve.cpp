@@ -140,7 +140,7 @@ void mrc(const CurveOptions& o) {
   }
 }
 
-void bound(const LabOptions& options, bool json) {
+void bound(const LabOptions& options, bool json, bool csv) {
   const std::string& path = options.traces.front();
   nlohmann::json all = nlohmann::json::array();
   {
@@ -165,6 +165,13 @@ void bound(const LabOptions& options, bool json) {
   }
   if (json) {
     fmt::print("{}\n", all.size() == 1 ? all[0].dump() : all.dump());
+    return;
+  }
+  if (csv) {
+    fmt::print("size,requests,compulsory,opt,opt_bypass\n");
+    for (const auto& row : all)
+      fmt::print("{},{},{},{},{}\n", row["size"].dump(), row["requests"].dump(),
+                 row["compulsory"].dump(), row["opt"].dump(), row["opt_bypass"].dump());
     return;
   }
   fmt::print("{:>12}  {:>12}  {:>12}  {:>12}  {:>12}\n", "size", "requests", "compulsory", "opt",
@@ -209,15 +216,17 @@ void add_policy_curve(CLI::App& group, int& status) {
     CLI::App* const command = group.add_subcommand(
         "bound", "what no policy can beat: opt with and without bypass, compulsory misses");
     auto options = std::make_shared<LabOptions>();
-    auto json = std::make_shared<bool>(false);
+    auto json = std::make_shared<bool>(false), csv = std::make_shared<bool>(false);
     add_trace_argument(*command, *options);
     add_grid_options(*command, *options);
     add_format_options(*command, *options);
     for (const char* const unused : {"--plugin", "--policy", "--sizes", "--cost", "--threads"})
       command->remove_option(command->get_option(unused));
-    command->add_flag("--json", *json, "one JSON object, an array of several");
+    CLI::Option* const as_json =
+        command->add_flag("--json", *json, "one JSON object, an array of several");
+    command->add_flag("--csv", *csv, "a row a size")->excludes(as_json);
     command->callback([=, &status] {
-      bound(*options, *json);
+      bound(*options, *json, *csv);
       status = 0;
     });
   }

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "apps/policy/error.hpp"
 #include "apps/policy/table.hpp"
 #include "apps/policy_commands.hpp"
+#include "policies/prefetch.hpp"
 #include "policies/registry.hpp"
 
 namespace holdall::apps {
@@ -114,7 +116,9 @@ std::vector<lab::Cell> cells_of(const LabOptions& options,
   for (const std::string& policy : options.policy_list())
     for (const std::uint64_t capacity : capacities)
       cells.push_back(
-          {policy, {.capacity = capacity, .sizes = options.honour_sizes, .chunk = options.chunk}});
+          {policy,
+           {.capacity = capacity, .sizes = options.honour_sizes, .chunk = options.chunk},
+           options.prefetch});
   return cells;
 }
 
@@ -133,6 +137,24 @@ std::function<void(const lab::TraceStream&)> reading(Progress& progress, const s
 
 namespace {
 
+void add_prefetch_option(CLI::App& command, std::string& prefetch) {
+  std::string help = "what else is brought in when a chunk is asked for:";
+  for (const PolicyInfo& info : list_prefetchers())
+    help += fmt::format(" {}: {};", info.name, info.summary);
+  help.pop_back();
+  command.add_option("--prefetch", prefetch, help)
+      ->type_name("SPEC")
+      ->capture_default_str()
+      ->check([](const std::string& spec) {
+        try {
+          (void)make_prefetch(spec);
+          return std::string();
+        } catch (const PolicyError& e) {
+          return std::string(e.what());
+        }
+      });
+}
+
 bool looks_ahead(const std::string& policy) {
   return policy == "opt" || policy.starts_with("opt:");
 }
@@ -146,12 +168,14 @@ void run(const LabOptions& options, bool json, bool csv) {
   const bool share = std::ranges::any_of(lab::parse_sizes(options.sizes), [](const lab::Size& s) {
     return s.unit == lab::Size::percent;
   });
+  if (ahead && options.prefetch != "none")
+    throw lab::LabError("opt knows no next use of what is prefetched: leave out one of them");
   std::vector<lab::Result> results;
   {
     Progress progress("reading " + path);
     lab::TraceOptions trace_options = options.trace_options();
     trace_options.progress = reading(progress, path);
-    if (!ahead && !share) {
+    if (!ahead && !share && options.prefetch == "none") {
       lab::TraceStream stream(path, trace_options);
       results = run_cells(stream, cells_of(options, [] { return std::uint64_t{0}; }));
       note_facts(path, stream.facts());
@@ -199,6 +223,7 @@ void add_policy_replay(CLI::App& group, int& status) {
   add_trace_argument(*command, *options);
   add_grid_options(*command, *options);
   add_format_options(*command, *options);
+  add_prefetch_option(*command, options->prefetch);
   CLI::Option* const as_json =
       command->add_flag("--json", *json, "one JSON object, an array of several");
   CLI::Option* const as_csv = command->add_flag("--csv", *csv, "a row a run")->excludes(as_json);
@@ -206,7 +231,7 @@ void add_policy_replay(CLI::App& group, int& status) {
       ->add_flag("--live", *again,
                  "re-enact a recording of the engine call by call, with its policy and budget, and "
                  "say whether every victim is the same")
-      ->excludes(as_csv, command->get_option("--size"));
+      ->excludes(as_csv, command->get_option("--size"), command->get_option("--prefetch"));
   CLI::Option* const policy = command->get_option("--policy");
   command->callback([=, &status] {
     status = 0;

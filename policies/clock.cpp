@@ -78,8 +78,9 @@ class Clock final : public UsesKnown<Clock> {
 
   void use(Key chunk, Index i, const Request& request) {
     if (i != none) {
-      if (chunks_[i].count == 0) ++counted_;
-      if (chunks_[i].count < most_) ++chunks_[i].count;
+      unsigned& count = chunks_[i].count;
+      counted_ += count == 0;
+      count = std::min(count + 1, most_);
       return;
     }
     room_.inserted(request.bytes, size() + 1);

@@ -1,9 +1,9 @@
 // From a chunk's key to the number of its node. It grows and never shrinks, so a map that has held
 // as many keys before allocates nothing.
 //
-// Keys below four times as many as there are keys, as dense numbers are, index an array: 16 bytes a
-// key. The others are hashed: open addressing with linear probing, 3/5 to 3/4 full, 12 bytes a
-// slot.
+// Keys below 2^20, and below four times as many as there are keys, as dense numbers are, index an
+// array: 4 bytes each, 4 MiB or 16 bytes a key at most. The others are hashed: open addressing with
+// linear probing, 3/5 to 3/4 full, 12 bytes a slot.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class KeyMap {
   void insert(Key key, Index index) {
     ++size_;
     const auto k = static_cast<std::uint64_t>(key);
-    if (k >= array_size_ && k < reach() && reach() >= array_size_ + array_size_ / 32) grow_array();
+    if (k >= array_size_ && k < reach()) grow_array(k);
     if (k < array_size_) {
       array_.data()[k] = index;
       return;
@@ -94,7 +94,9 @@ class KeyMap {
   std::size_t distance(std::size_t from, std::size_t to) const {
     return to >= from ? to - from : to + slots_.size() - from;
   }
-  std::uint64_t reach() const { return 4 * size_ + 64; }  // of keys worth an array
+  std::uint64_t reach() const {  // keys below are worth an array
+    return std::max<std::uint64_t>(std::uint64_t{1} << 20, 4 * size_);
+  }
 
   void place(Slot slot) {
     std::size_t i = home(slot.key());
@@ -104,9 +106,10 @@ class KeyMap {
 
   void grow_slots() { rehash(slots_.size() + slots_.size() / 4 + 1); }
 
-  void grow_array() {
-    array_.reserve(reach());
-    array_.resize(reach(), none);
+  void grow_array(std::uint64_t key) {
+    const std::uint64_t size = std::min(reach(), std::max(key + 1, array_size_ + array_size_ / 4));
+    array_.reserve(size);
+    array_.resize(size, none);
     array_size_ = array_.size();
     rehash(slots_.size());
   }

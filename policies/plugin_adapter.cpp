@@ -54,14 +54,21 @@ class Adapter final : public Policy {
           const std::string& parameters)
       : library_(std::move(library)), hooks_(hooks), file_(file) {
     std::array<char, 1024> error{};
-    self_ = hooks_.create(parameters.c_str(), error.data(), error.size());
+    try {
+      self_ = hooks_.create(parameters.c_str(), error.data(), error.size());
+    } catch (...) {
+      throw PolicyError("plug-in " + file + ": its hook 'create' threw an exception");
+    }
     error.back() = '\0';
     if (self_ == nullptr)
       throw PolicyError("plug-in " + file + ": " +
                         (error[0] != '\0' ? error.data() : "it made nothing and gave no reason"));
     batch_.reserve(batch_size);
   }
-  ~Adapter() override { hooks_.destroy(self_); }
+  ~Adapter() override {
+    failed_ = false;
+    tell(hooks_.destroy);
+  }
   Adapter(const Adapter&) = delete;
   Adapter& operator=(const Adapter&) = delete;
 
@@ -69,13 +76,15 @@ class Adapter final : public Policy {
     flush();
     if (hooks_.admit == nullptr) return true;
     const holdall_request r = translate(chunk, request);
-    return hooks_.admit(self_, &r) != 0;
+    bool admitted = true;
+    tell([&](void* self) { admitted = hooks_.admit(self, &r) != 0; });
+    return admitted;
   }
   void inserted(Key chunk, const Request& request) override {
     flush();
     use(chunk);
     const holdall_request r = translate(chunk, request);
-    hooks_.inserted(self_, &r);
+    tell(hooks_.inserted, &r);
   }
   void accessed(Key chunk, const Request& request) override {
     if (chunks_.find(chunk) == none) return inserted(chunk, request);
@@ -89,7 +98,7 @@ class Adapter final : public Policy {
     flush();
     order_.erase(chunks_, i);
     chunks_.drop(i);
-    hooks_.removed(self_, number(chunk), why == Left::evicted ? HOLDALL_EVICTED : HOLDALL_DROPPED);
+    tell(hooks_.removed, number(chunk), why == Left::evicted ? HOLDALL_EVICTED : HOLDALL_DROPPED);
   }
   std::optional<Key> victim(const MayEvict& may) override {
     flush();
@@ -102,11 +111,11 @@ class Adapter final : public Policy {
   }
   void hinted(Key chunk, std::uint64_t next_use) override {
     flush();
-    if (hooks_.hinted != nullptr) hooks_.hinted(self_, number(chunk), next_use);
+    if (hooks_.hinted != nullptr) tell(hooks_.hinted, number(chunk), next_use);
   }
   void resize(std::uint64_t capacity) override {
     flush();
-    if (hooks_.resize != nullptr) hooks_.resize(self_, capacity);
+    if (hooks_.resize != nullptr) tell(hooks_.resize, capacity);
   }
 
  private:
@@ -141,9 +150,20 @@ class Adapter final : public Policy {
       order_.push_back(chunks_, chunks_.add({{}, chunk}));
   }
 
+  // Calls a hook. If it throws, that goes no further, and no hook is called any more.
+  template <class Hook, class... Arguments>
+  void tell(const Hook& hook, Arguments... arguments) {
+    if (failed_) return;
+    try {
+      hook(self_, arguments...);
+    } catch (...) {
+      failed_ = true;
+    }
+  }
+
   void flush() {
     if (batch_.empty()) return;
-    hooks_.accessed(self_, batch_.data(), batch_.size());
+    tell(hooks_.accessed, batch_.data(), batch_.size());
     batch_.clear();
   }
 
@@ -161,7 +181,8 @@ class Adapter final : public Policy {
       std::array<std::uint64_t, 64> named{};
       const Asked asked{*this, may, 64 * chunks_.size() + 1024};
       const holdall_may_evict filter{answer, &asked};
-      const std::size_t count = hooks_.victims(self_, named.data(), want, &filter);
+      std::size_t count = holdall_failed;
+      tell([&](void* self) { count = hooks_.victims(self, named.data(), want, &filter); });
       if (count == holdall_failed) {
         fault_ = {"has failed", {}};
         faulty_ = patience - 1;
@@ -193,7 +214,8 @@ class Adapter final : public Policy {
   const holdall_policy& hooks_;
   const std::string file_;
   void* self_ = nullptr;
-  int faulty_ = 0;  // calls
+  bool failed_ = false;  // a hook threw
+  int faulty_ = 0;       // calls
   Fault fault_;
   std::vector<holdall_request> batch_;
   Chunks<Node> chunks_;

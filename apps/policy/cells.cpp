@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "apps/policy/error.hpp"
+#include "apps/policy/prefetching.hpp"
 
 namespace holdall::lab {
 
@@ -27,10 +28,13 @@ void run_cells(const Trace& trace, const std::vector<Cell>& cells,
       std::size_t{0}, cells.size(),
       [&](std::size_t i) {
         const auto began = Clock::now();
-        const Counts counts = replay(trace.requests(), cells[i].policy, cells[i].options);
-        const Result result{
-            trace.name, cells[i].policy,     cells[i].options.capacity, cells[i].options.sizes,
-            counts,     seconds_since(began)};
+        const Cell& cell = cells[i];
+        const Counts counts =
+            cell.prefetch == "none"
+                ? replay(trace.requests(), cell.policy, cell.options)
+                : replay_prefetching(trace, cell.policy, cell.prefetch, cell.options);
+        const Result result{trace.name,         cell.policy, cell.options.capacity,
+                            cell.options.sizes, counts,      seconds_since(began)};
         const std::scoped_lock hold(lock);
         done(result);
       },

@@ -13,6 +13,7 @@ namespace holdall::lab {
 struct Cell {
   std::string policy;
   ReplayOptions options;
+  std::string prefetch = "none";  // only where the trace is held
 };
 
 struct Result {

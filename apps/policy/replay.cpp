@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "apps/policy/error.hpp"
 #include "policies/registry.hpp"
@@ -11,7 +12,11 @@
 namespace holdall::lab {
 
 Replay::Replay(const std::string& policy, const ReplayOptions& options)
-    : name_(policy), options_(options), policy_(make_policy(policy)) {
+    : Replay(policy, make_policy(policy), options) {}
+
+Replay::Replay(const std::string& name, std::unique_ptr<Policy> policy,
+               const ReplayOptions& options)
+    : name_(name), options_(options), policy_(std::move(policy)) {
   policy_->resize(options.capacity);
 }
 

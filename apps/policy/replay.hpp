@@ -44,11 +44,13 @@ class Replay {
  public:
   // Throws PolicyError if there is no such policy.
   Replay(const std::string& policy, const ReplayOptions& options);
+  Replay(const std::string& name, std::unique_ptr<Policy> policy, const ReplayOptions& options);
 
   // The requests that follow those fed before. Throws LabError if the policy names a victim that is
   // not resident.
   void feed(const Requests& requests);
   const Counts& counts() const { return counts_; }
+  bool holds(Id id) const { return id < state_.size() && state_[id] != 0; }
 
  private:
   static constexpr std::size_t few = 64;  // requests that the policy is told of ahead

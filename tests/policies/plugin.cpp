@@ -165,6 +165,8 @@ TEST(Plugin, AGoodVictimBehindABadOneIsTaken) {
 TEST(Plugin, OneThatThrowsIsAskedNoMore) {
   drain("bad-throws");
   EXPECT_EQ(times("bad-throws", "has failed"), 1u);
+  drain("bad-throws-past-c");
+  EXPECT_EQ(times("bad-throws-past-c", "has failed"), 1u);
 }
 
 TEST(Plugin, OneThatFailsTooOftenIsAskedNoMore) {

@@ -1,4 +1,5 @@
 // Policies that do what none may, by the C interface, and one that throws.
+#include <iterator>
 #include <stdexcept>
 
 #include "policies/plugin_policy.hpp"
@@ -42,6 +43,10 @@ size_t late(void*, uint64_t* chunks, size_t wanted, const holdall_may_evict* may
   return found;
 }
 
+size_t throws(void*, uint64_t*, size_t, const holdall_may_evict*) {
+  throw std::runtime_error("past the C interface");
+}
+
 class Throws final : public holdall::Policy {
  public:
   void inserted(holdall::Key, const holdall::Request&) override {
@@ -70,7 +75,9 @@ const holdall_plugin_description* holdall_plugin() {
       make("bad-too-many", too_many),
       make("bad-endless", endless),
       make("bad-late", late),
+      make("bad-throws-past-c", throws),
       holdall::PluginPolicy<Throws>::describe("bad-throws", "throws")};
-  static const holdall_plugin_description description = {HOLDALL_PLUGIN_ABI, 7, policies};
+  static const holdall_plugin_description description = {HOLDALL_PLUGIN_ABI, std::size(policies),
+                                                         policies};
   return &description;
 }
