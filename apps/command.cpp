@@ -10,6 +10,7 @@
 #include <cstdio>
 
 #include "policies/plugin.hpp"
+#include "policies/prefetch.hpp"
 #include "policies/registry.hpp"
 
 namespace holdall::apps {
@@ -99,6 +100,20 @@ void add_engine_options(CLI::App& command, Config& config) {
           "who is evicted: see `holdall policy list`")
       ->type_name("NAME")
       ->default_str(config.policy);
+  command
+      .add_option_function<std::string>(
+          "--prefetch",
+          [&config](const std::string& text) {
+            try {
+              (void)make_prefetch(text);
+            } catch (const PolicyError& e) {
+              throw CLI::ValidationError("--prefetch", e.what());
+            }
+            config.prefetch = text;
+          },
+          "what else comes in with a chunk: none, next:n=4, stride:ahead=4, tree:density=51")
+      ->type_name("NAME")
+      ->default_str(config.prefetch);
   command
       .add_option_function<std::string>(
           "--shadow",

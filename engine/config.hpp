@@ -12,6 +12,7 @@ struct Config {
   Bytes memory = 0;                     // budget of each device; 0: nine tenths of what is free
   Bytes host_memory = 0;                // budget of pinned host memory; 0: half of the machine's
   std::string policy = "lru";           // see list_policies()
+  std::string prefetch = "none";        // what else comes in with a chunk: see list_prefetchers()
   std::string shadow = {};              // policies by commas: also report what they would have done
   std::string driver = {};              // "cuda", "host"; empty: the GPU if there is one, else the host driver
   int devices = 1;                      // how many of them; 0: all

@@ -30,13 +30,15 @@ Bytes budget_of(const vmm::Driver& driver, int device, Bytes asked) {
 
 }  // namespace
 
-Pager::Device::Device(vmm::Driver& driver, int device, Bytes budget, const std::string& name)
+Pager::Device::Device(vmm::Driver& driver, int device, Bytes budget, const Config& config)
     : index(device),
       pool(driver, {vmm::Place::device, device}, budget),
       in(driver, device),
       out(driver, device),
-      policy(make_policy(name)) {
+      policy(make_policy(config.policy)) {
   policy->resize(budget);
+  if (config.prefetch != "none") prefetch = make_prefetch(config.prefetch);
+  if (!config.shadow.empty()) shadows = std::make_unique<Shadows>(config.shadow, pool.budget());
 }
 
 Pager::Pager(std::unique_ptr<vmm::Driver> driver, const Config& config)
@@ -49,7 +51,7 @@ Pager::Pager(std::unique_ptr<vmm::Driver> driver, const Config& config)
       may_spin_(std::thread::hardware_concurrency() >= 4) {
   for (int i = 0; i < config.devices; ++i)
     devices_.push_back(std::make_unique<Device>(
-        *driver_, i, budget_of(*driver_, i, config.memory), config.policy));
+        *driver_, i, budget_of(*driver_, i, config.memory), config));
   for (int device = 0; device < config.devices; ++device) {
     Reader& reader = readers_.emplace_back();
     reader.device = device;
@@ -64,9 +66,6 @@ Pager::Pager(std::unique_ptr<vmm::Driver> driver, const Config& config)
       if (peer != device->index && driver_->can_access_peer(device->index, peer) &&
           driver_->can_access_peer(peer, device->index))
         device->peers.push_back(peer);
-  if (!config.shadow.empty())
-    for (auto& device : devices_)
-      device->shadows = std::make_unique<Shadows>(config.shadow, device->pool.budget());
   if (!config.trace.empty()) {
     std::vector<std::uint64_t> budgets;
     for (const auto& device : devices_) budgets.push_back(device->pool.budget());

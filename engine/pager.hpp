@@ -41,6 +41,7 @@
 #include "engine/timeline.hpp"
 #include "engine/trace.hpp"
 #include "policies/policy.hpp"
+#include "policies/prefetch.hpp"
 
 namespace holdall {
 
@@ -131,13 +132,14 @@ class Pager {
     std::uint64_t chunk = 0;
   };
   struct Device {
-    Device(vmm::Driver& driver, int index, Bytes budget, const std::string& policy);
+    Device(vmm::Driver& driver, int index, Bytes budget, const Config& config);
     const int index;
     FramePool pool;
     CopyQueue in;
     CopyQueue out;
     std::unique_ptr<Policy> policy;
-    std::unique_ptr<Shadows> shadows;        // where asked for
+    std::unique_ptr<holdall::Prefetch> prefetch;  // where asked for, as shadows are
+    std::unique_ptr<Shadows> shadows;
     std::vector<Resident> resident;          // in no order
     std::deque<Resident> next_victims;       // chosen ahead, so that the dirty ones get clean
     std::atomic<Bytes> resident_bytes{0};
@@ -205,6 +207,7 @@ class Pager {
   static Key key(const RangeState& range, std::uint64_t chunk) {
     return Key{static_cast<std::uint64_t>(range.id) << 40 | chunk};
   }
+  static KeyRange keys(const RangeState& range) { return {key(range, 0), range.chunks}; }
   Resident chunk_of(Key key) const {
     const auto value = static_cast<std::uint64_t>(key);
     return {ranges_[value >> 40].get(), value & ((std::uint64_t{1} << 40) - 1)};
@@ -259,6 +262,7 @@ class Pager {
   bool leave_out_of_reach(std::span<const Need> needs, int device);
   void share(std::span<const Need> needs, int device);
   void read_ahead(std::span<const Incoming> incoming, int device);
+  void ask_prefetcher(const RangeState& range, std::uint64_t chunk, int device, bool resident);
   bool serve_prefetch();
   void bring_ahead(std::span<const Resident> chunks, int device);
   bool bring_in(std::vector<Incoming>& incoming, int device, bool everywhere);
@@ -325,6 +329,7 @@ class Pager {
   std::deque<Task*> asked_;  // taken from tasks_, not done
   std::map<Bytes, Staging> staging_;
   Schedule schedule_;
+  std::vector<Key> wanted_;  // by a prefetcher, while it is asked
   bool writes_seen_ = false;
   int last_served_ = 0;       // a device
   bool over_budget_ = false;  // more frames than the budget, all pinned

@@ -19,6 +19,7 @@ void Pager::add_resident(RangeState& range, std::uint64_t chunk, int device) {
   d.resident.push_back({&range, chunk});
   d.resident_bytes += range.chunk_bytes;
   range.counters.resident += range.chunk_bytes;
+  if (d.prefetch) d.prefetch->inserted(key(range, chunk), keys(range));
 }
 
 void Pager::remove_resident(RangeState& range, std::uint64_t chunk, int device) {
@@ -30,6 +31,7 @@ void Pager::remove_resident(RangeState& range, std::uint64_t chunk, int device) 
   d.resident.pop_back();
   d.resident_bytes -= range.chunk_bytes;
   range.counters.resident -= range.chunk_bytes;
+  if (d.prefetch) d.prefetch->removed(key(range, chunk), keys(range));
 }
 
 // The chunk is `leaving` afterwards, and gone from the policy.

@@ -175,6 +175,7 @@ void Pager::note_hits(const Need& need, std::uint64_t lease, std::int64_t time) 
     const Request request{need.range->chunk_bytes, write, false,
                           schedule_.use(key(*need.range, i))};
     device.policy->accessed(key(*need.range, i), request);
+    if (device.prefetch) ask_prefetcher(*need.range, i, device.index, true);
     if (device.shadows) show_shadows(device, key(*need.range, i), request);
     trace(*need.range, i, notes.home - 1, kind, 0, lease, time, request.next_use);
   }

@@ -224,6 +224,27 @@ void Pager::read_ahead(std::span<const Incoming> incoming, int device) {
   }
 }
 
+// Puts what the prefetcher of `device` wants behind a request for `chunk` among the prefetches.
+void Pager::ask_prefetcher(const RangeState& range, std::uint64_t chunk, int device, bool resident) {
+  wanted_.clear();
+  device_at(device).prefetch->requested(key(range, chunk), keys(range), resident, wanted_);
+  if (wanted_.empty()) return;
+  constexpr std::size_t most = 256;  // behind so many it would come too late
+  const std::scoped_lock hold(lock_);
+  if (prefetches_.size() >= most) return;
+  for (const Key wanted : wanted_) {
+    const Resident at = chunk_of(wanted);
+    if (at.range->notes[at.chunk].home) continue;
+    Need* const last = prefetches_.empty() ? nullptr : &prefetches_.back().need;
+    if (last && last->range == at.range && last->run.first + last->run.count == at.chunk &&
+        prefetches_.back().device == device)
+      ++last->run.count;
+    else
+      prefetches_.push_back({device, {at.range, {at.chunk, 1}, Access::read}});
+  }
+  posted_ = true;
+}
+
 // Brings a slice of the oldest prefetch in; drops it where there is no room without waiting. Whether there was one.
 bool Pager::serve_prefetch() {
   Prefetch prefetch;
@@ -552,6 +573,7 @@ void Pager::settle(const Incoming& in, std::uint64_t pins, std::uint64_t lease, 
   const Request request{in.range->chunk_bytes, dirty, prefetched,
                         prefetched ? Request::never : schedule_.use(key(*in.range, in.chunk))};
   device.policy->inserted(key(*in.range, in.chunk), request);
+  if (device.prefetch && !prefetched) ask_prefetcher(*in.range, in.chunk, in.device, false);
   if (device.shadows) show_shadows(device, key(*in.range, in.chunk), request);
   ++(prefetched ? in.range->counters.prefetched : in.range->counters.faults);
   in.range->counters.bytes_in += in.copied;

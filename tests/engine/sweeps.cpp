@@ -281,6 +281,41 @@ TEST(Hints, APrefetchMakesHitsOfFaults) {
   EXPECT_EQ(stats.hits, 4u);
 }
 
+TEST(Prefetchers, BringInWhatTheyWantBesideAFault) {
+  World w = World::of(8, {.prefetch = "next:n=3"});
+  const Folder folder;
+  const Words a = w.range("a", 6, file(folder.file("a", 6 * chunk_words, 1)));
+  w.touch(a, 1, 1);
+  for (int tries = 0; w.engine.stats().prefetched < 3 && tries < 100'000; ++tries)
+    std::this_thread::yield();
+  EXPECT_EQ(w.residents(a), (std::vector<std::uint64_t>{1, 2, 3, 4}));
+  w.touch(a, 2, 3);
+  EXPECT_EQ(w.engine.stats().faults, 1u);
+  EXPECT_EQ(w.wrong(a, 0, 6, 1), 0u);
+}
+
+TEST(Prefetchers, NeverTakeWhatIsLeasedNorMoreThanTheBudget) {
+  for (const char* const prefetch : {"next:n=8", "stride:ahead=8", "tree:density=1"}) {
+    World w = World::of(4, {.prefetch = prefetch});
+    const Words a = w.range("a", 32);
+    w.put(a, 0, 32, 1);
+    const Lease lease = w.engine.acquire(w.stream, {World::reading(a, 0, 2)});
+    for (int sweep = 0; sweep < 3; ++sweep) EXPECT_EQ(w.wrong(a, 2, 30, 1), 0u) << prefetch;
+    EXPECT_LE(w.host.allocated(0), 4 * chunk);
+    EXPECT_TRUE(World::resident(a, 0) && World::resident(a, 1));
+    EXPECT_EQ(w.wrong_now(w.stream, a, 0, 2, 1), 0u);
+  }
+}
+
+TEST(Prefetchers, ThatAreUnknownAreRefusedWithTheList) {
+  try {
+    World w = World::of(4, {.prefetch = "nxet"});
+    FAIL();
+  } catch (const PolicyError& error) {
+    EXPECT_NE(std::string(error.what()).find("next"), std::string::npos) << error.what();
+  }
+}
+
 TEST(Hints, NeverEvictWhatIsLeased) {
   World w = World::of(4);
   const Words a = w.range("a", 4), b = w.range("b", 8);
