@@ -129,7 +129,7 @@ void count_entries(const TableView& table, const std::uint32_t* counts, const Hi
                    Stream stream);
 void choose_moves(const TableView& table, const std::uint32_t* counts, const Choice& choice,
                   Stream stream);
-void halve_counts(std::uint32_t* counts, std::uint64_t entries, Stream stream);
+void halve_counts(std::uint32_t* counts, std::uint64_t entries, std::uint32_t times, Stream stream);
 
 void pool(const TableView& table, const Bags& bags, const Staged& staged, LookupCounts* counts,
           const RowsOut& out, Stream stream);

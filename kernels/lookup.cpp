@@ -23,10 +23,11 @@ void in_pieces(std::uint64_t count, const Body& body) {
                     [&](const auto& piece) { body(piece.begin(), piece.end()); });
 }
 
-void count_key(const Counting& counting, std::uint64_t entry, std::uint32_t weight) {
+void count_key(const Counting& counting, std::uint64_t i, std::uint64_t entry) {
   std::atomic_ref word(counting.counts[entry / 2]);
   const int half = entry % 2 != 0 ? 16 : 0;
-  if ((word.load(std::memory_order_relaxed) >> half & 0xffff) < most_counted)
+  const std::uint32_t count = word.load(std::memory_order_relaxed) >> half & 0xffff;
+  if (const std::uint32_t weight = weight_of(counting, i, count); weight > 0)
     word.fetch_add(weight << half, std::memory_order_relaxed);
 }
 
@@ -37,8 +38,7 @@ std::uint32_t find_one(const TableView& table, const LookupIn& in, std::uint64_t
   const std::uint32_t position = position_of(table, entry, load);
   const bool known = position != nowhere;
   if (in.found != nullptr) in.found[i] = known;
-  const std::uint32_t weight = known ? weight_of(in.counting, i, position >= table.hot_rows) : 0;
-  if (weight > 0) count_key(in.counting, entry, weight);
+  if (known && in.counting.counts != nullptr) count_key(in.counting, i, entry);
   if (!known) {
     ++seen.missing;
     if (in.missing != nullptr)

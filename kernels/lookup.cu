@@ -13,11 +13,13 @@ __device__ void add_to(std::uint64_t* at, std::uint64_t n) {
   atomicAdd(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(n));
 }
 
-__device__ void count_entry(const Counting& counting, std::uint64_t entry, std::uint32_t weight) {
+__device__ void count_key(const Counting& counting, std::uint64_t i, std::uint64_t entry) {
   std::uint32_t* const word = counting.counts + entry / 2;
   const int half = entry % 2 != 0 ? 16 : 0;
   // Other devices of the pool count here too.
-  if ((__ldcg(word) >> half & 0xffff) < most_counted) atomicAdd_system(word, weight << half);
+  if (const std::uint32_t weight = weight_of(counting, i, __ldcg(word) >> half & 0xffff);
+      weight > 0)
+    atomicAdd_system(word, weight << half);
 }
 
 // Where key i is. `speaks`: this lane is the one that reports what was seen.
@@ -28,8 +30,7 @@ __device__ std::uint32_t find_one(const TableView& table, const LookupIn& in, st
   if (!speaks) return position;
   const bool known = position != nowhere;
   if (in.found != nullptr) in.found[i] = known;
-  const std::uint32_t weight = known ? weight_of(in.counting, i, position >= table.hot_rows) : 0;
-  if (weight > 0) count_entry(in.counting, entry, weight);
+  if (known && in.counting.counts != nullptr) count_key(in.counting, i, entry);
   if (!known && in.missing != nullptr)
     in.missing[1 + atomicAdd(in.missing, 1u)] = static_cast<std::uint32_t>(i);
   return position;

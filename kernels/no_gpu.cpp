@@ -138,7 +138,7 @@ void flip_entries(const TableView&, const Move*, std::uint32_t, std::uint32_t*, 
 }
 void count_entries(const TableView&, const std::uint32_t*, const Histograms&, Stream) { refuse(); }
 void choose_moves(const TableView&, const std::uint32_t*, const Choice&, Stream) { refuse(); }
-void halve_counts(std::uint32_t*, std::uint64_t, Stream) { refuse(); }
+void halve_counts(std::uint32_t*, std::uint64_t, std::uint32_t, Stream) { refuse(); }
 void pool(const TableView&, const Bags&, const Staged&, LookupCounts*, const RowsOut&, Stream) {
   refuse();
 }

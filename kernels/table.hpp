@@ -32,8 +32,8 @@ struct TableView {
   }
 };
 
-// Counts of how often entries are asked for; of hot ones one key in `one_in` (a power of two)
-// tells.
+// Counts of how often entries are asked for: of those that are asked for often, one key in `one_in`
+// (a power of two) tells.
 struct Counting {
   std::uint32_t* counts = nullptr;  // two counts of 16 bits a word; nullptr: nobody counts
   std::uint32_t one_in = 1;
@@ -80,14 +80,15 @@ constexpr std::uint32_t position_of(const TableView& table, std::uint64_t entry,
 
 constexpr std::uint32_t most_counted = 16'384;  // or a little more; two counts share a word
 
-// How much a batch counts a key. Cold ones are few, and each is seldom asked for: all of them count
-// 1; of the hot ones one in `one_in`, for all of those.
-constexpr std::uint32_t weight_of(const Counting& counting, std::uint64_t i, bool cold) {
-  if (counting.counts == nullptr) return 0;
-  if (cold) return 1;
+// What a key adds to the count of its entry, `count` so far. At the border between hot and cold
+// rows a count of 1 or 2 decides, so that small ones are exact; above, one key in `one_in` adds for
+// all.
+constexpr std::uint32_t weight_of(const Counting& counting, std::uint64_t i, std::uint32_t count) {
+  constexpr std::uint32_t small = 4;
+  if (count < small) return 1;
   const bool sampled =
       (mixed(i + (std::uint64_t{counting.seed} << 32)) & (counting.one_in - 1)) == 0;
-  return sampled ? counting.one_in : 0;
+  return sampled && count < most_counted ? counting.one_in : 0;
 }
 
 }  // namespace holdall::kernels

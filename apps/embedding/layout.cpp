@@ -69,7 +69,7 @@ TableSpec completed(TableSpec spec, const SourceInfo& source) {
   spec.learning.rows_at_once = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(spec.learning.rows_at_once, spec.capacity / 16 + 1));
   if (spec.learning.halve_every == 0)
-    spec.learning.halve_every = std::max<std::uint64_t>(4 * spec.capacity, 1 << 20);
+    spec.learning.halve_every = std::max<std::uint64_t>(8 * spec.capacity, 1 << 20);
   return spec;
 }
 

@@ -33,8 +33,8 @@ enum class Fetch { measured, direct, beside, sorted, cpu, both };
 struct Learning {
   bool on = false;
   bool background = true;         // a thread steps; otherwise you call EmbeddingTable::learn
-  std::uint32_t one_in = 4;       // hot keys, one is counted for all; a power of two
-  std::uint64_t halve_every = 0;  // keys looked up; 0: four times the table's rows, at least 2^20
+  std::uint32_t one_in = 4;       // keys asked for often, one is counted for all; a power of two
+  std::uint64_t halve_every = 0;  // keys looked up; 0: eight times the table's rows, at least 2^20
   Bytes bytes_per_second = Bytes{4} << 30;  // of rows that the thread moves
   std::uint32_t rows_at_once = 0;           // moved by one step at most; 0: by the number of rows
 };

@@ -187,14 +187,11 @@ void Version::add_stats(TableStats& stats) const {
     const std::scoped_lock of_curve(curve_lock_);
     stats.predicted_hit_rate = curve_.at(store_->hot_rows());
   }
-  const std::scoped_lock hold(works_lock_);
-  for (const auto& [key, work] : works_) {
-    const kernels::LookupCounts counts = work->told();
-    stats.keys += counts.keys;
-    stats.cold += counts.cold;
-    stats.missing += counts.missing;
-    stats.bad_offsets += counts.bad_offsets;
-  }
+  const kernels::LookupCounts counts = looked_up();
+  stats.keys += counts.keys;
+  stats.cold += counts.cold;
+  stats.missing += counts.missing;
+  stats.bad_offsets += counts.bad_offsets;
 }
 
 }  // namespace holdall::embedding
