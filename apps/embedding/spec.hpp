@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,8 +43,12 @@ struct Learning {
 struct TableSpec {
   std::string name = "table";
   RowType type = RowType::fp32;  // as stored; sources of other types are converted
-  std::uint32_t dim = 0;         // 0: the source's
-  Bytes memory = ~Bytes{0};      // of each device, for rows; rounded down to chunks
+  // Of rows while they are in host memory, narrower than `type`: host memory and link hold more of
+  // them, but they change. A row is rounded as it goes down, and stays so when it comes up again,
+  // until it is updated there; rows that were never down are exact.
+  std::optional<RowType> cold_type = {};
+  std::uint32_t dim = 0;     // 0: the source's
+  Bytes memory = ~Bytes{0};  // of each device, for rows; rounded down to chunks
   Keys keys = Keys::dense;
   std::uint64_t capacity = 0;  // rows; 0: the source's. Room for insert_or_assign
   Unknown unknown = Unknown::zeros;

@@ -28,6 +28,7 @@ Version::Version(Engine& engine, const TableSpec& spec, const Source& source,
   const std::uint64_t spares = layout.spares;
   store_ = std::make_unique<RowStore>(engine, all, spec_.name, layout.rows, spec_.memory);
   view_.row = layout.rows.row;
+  view_.cold_row = layout.rows.cold_row;
   view_.hot = store_->hot();
   view_.cold = store_->cold();
   view_.hot_rows = store_->hot_rows();
@@ -95,7 +96,7 @@ StreamWork& Version::work_of(Stream stream) {
   const int device = device_of(stream);
   const std::scoped_lock hold(works_lock_);
   auto& work = works_[{stream.handle(), device}];
-  if (!work) work = std::make_unique<StreamWork>(engine_, stream, device, view_.row, streams_);
+  if (!work) work = std::make_unique<StreamWork>(engine_, stream, device, view_.cold_row, streams_);
   return *work;
 }
 
