@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "apps/embedding/error.hpp"
 #include "apps/embedding/spread.hpp"
 #include "kernels/write_rows.hpp"
 
@@ -25,6 +26,7 @@ class Nothing : public Backing {
 RowStore::RowStore(Engine& engine, std::vector<Stream> streams, std::string name,
                    const RowsLayout& layout, Bytes memory)
     : engine_(engine), streams_(std::move(streams)), name_(std::move(name)), layout_(layout) {
+  check_budget(memory);
   const std::uint64_t hot = chunks_in(memory);
   range_ = engine.reserve<std::byte>(layout_.chunks * layout_.chunk,
                                      {.name = name_ + " rows",
@@ -48,6 +50,14 @@ RowStore::~RowStore() {
   leases_.clear();
   for (std::uint64_t i = 0; i < layout_.slabs(); ++i) unpin(i);
   engine_.pager().host_memory().unreserve(cold_, layout_.slabs() * layout_.chunk);
+}
+
+void RowStore::check_budget(Bytes memory) const {
+  if (memory == 0 || memory >= layout_.chunk) return;
+  throw EmbeddingError(fmt::format(
+      "table '{}': a budget of {} has room for none of its chunks of {}; give it more, or 0, which "
+      "leaves all rows on the host",
+      name_, to_string(memory), to_string(layout_.chunk)));
 }
 
 std::uint32_t RowStore::hot_rows(std::uint64_t chunks) const {

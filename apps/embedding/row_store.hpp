@@ -39,6 +39,8 @@ class RowStore {
   std::uint64_t chunks_in(Bytes memory) const {
     return layout_.chunks_in(memory, static_cast<int>(streams_.size()));
   }
+  // Throws EmbeddingError for a budget that no chunk fits into; 0 is none.
+  void check_budget(Bytes memory) const;
   const RowsLayout& layout() const { return layout_; }
   std::uint64_t positions() const { return layout_.positions; }
   Bytes host_bytes() const { return host_bytes_; }

@@ -117,6 +117,7 @@ void Version::expect_as(const Version& before) {
 }
 
 double Version::set_budget(Bytes memory) {
+  store_->check_budget(memory);
   const std::scoped_lock hold(boundary_lock_);
   const std::uint64_t to = store_->chunks_in(memory);
   while (store_->hot_chunks() != to) {
