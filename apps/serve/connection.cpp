@@ -31,6 +31,20 @@ bool Connection::begins() {
   return got >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
+bool Connection::gather(std::size_t bytes) {
+  if (bytes > in_.size()) return false;
+  std::memmove(in_.data(), in_.data() + begin_, size_ - begin_);
+  size_ -= begin_;
+  begin_ = 0;
+  while (size_ < bytes) {
+    if (!wait_for(POLLIN, end_)) return false;
+    const ssize_t got = ::recv(socket_, in_.data() + size_, in_.size() - size_, MSG_DONTWAIT);
+    if (got <= 0 || Clock::now() > end_) return false;
+    size_ += static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
 bool Connection::wait_for(short events, Clock::time_point end) const {
   while (true) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(

@@ -24,6 +24,8 @@ class Connection final : public httplib::Stream {
   // Whether bytes have come, or the client has hung up, within `pause`: in one system call.
   bool begins();
   static constexpr std::chrono::milliseconds pause{50};
+  // Waits for as many bytes; false where they are too many to be kept, or do not come in time.
+  bool gather(std::size_t bytes);
   // What has come and was not read yet; `take` reads so much of it.
   std::string_view arrived() const { return {in_.data() + begin_, size_ - begin_}; }
   void take(std::size_t bytes) { begin_ += bytes; }

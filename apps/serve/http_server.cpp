@@ -190,7 +190,11 @@ class HttpServer::Listener final : public httplib::Server {
   }
 
   bool answer_plain(Connection& connection, bool last) {
-    const auto request = plain_request(connection.arrived());
+    auto request = plain_request(connection.arrived());
+    if (request && request->bytes > connection.arrived().size()) {  // the body comes by itself
+      if (!connection.gather(request->bytes)) return false;
+      request = plain_request(connection.arrived());
+    }
     if (!request || request->body.size() > options_.body) return false;
     const Answer answer = service_.answer({.method = "POST",
                                            .path = request->path,

@@ -25,10 +25,13 @@ TEST(PlainRequest, IsReadWhereItLies) {
   EXPECT_EQ(arrived.substr(request->bytes), "POST /next");
 }
 
-TEST(PlainRequest, IsWhole) {
-  const std::string arrived = plain + "hello";
-  for (std::size_t bytes = 0; bytes < arrived.size(); ++bytes)
-    EXPECT_FALSE(plain_request(std::string_view(arrived).substr(0, bytes))) << bytes;
+TEST(PlainRequest, HasAWholeHeadAndTellsHowLongItsBodyWillBe) {
+  for (std::size_t bytes = 0; bytes < plain.size(); ++bytes)
+    EXPECT_FALSE(plain_request(std::string_view(plain).substr(0, bytes))) << bytes;
+  const auto request = plain_request(plain + "hell");
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->bytes, plain.size() + 5);
+  EXPECT_EQ(request->body, "");
 }
 
 TEST(PlainRequest, LeavesWhatIsUnusualToTheLibrary) {
@@ -51,7 +54,7 @@ TEST(PlainRequest, LeavesWhatIsUnusualToTheLibrary) {
     EXPECT_FALSE(plain_request(with(line, length + "\r\n" + more))) << more;
   for (const char* const none : {"Host: h", "Content-Length: -5", "Content-Length: 5x",
                                  "Content-Length: ", "Content-Length: +5", "Content-Length: 0x5",
-                                 "Content-Length: 99999999999999999999", "Content-Length: 6"})
+                                 "Content-Length: 99999999999999999999"})
     EXPECT_FALSE(plain_request(with(line, none))) << none;
 }
 
@@ -75,9 +78,8 @@ TEST(PlainRequest, OfWhateverBytesIsWithinThem) {
       if (arrived.empty()) break;
     }
     const auto request = plain_request(arrived);
-    if (!request) continue;
+    if (!request || request->bytes > arrived.size()) continue;
     ++taken;
-    ASSERT_LE(request->bytes, arrived.size());
     ASSERT_EQ(arrived.substr(request->bytes - request->body.size(), request->body.size()),
               request->body);
   }
