@@ -43,7 +43,10 @@ struct TableView {
   }
   constexpr RowAt cold_at(std::uint32_t position) const { return cold_in(cold, position); }
   constexpr RowAt at(std::uint32_t position) const {
-    return position < hot_rows ? hot_at(position) : cold_at(position);
+    const bool is_hot = position < hot_rows;  // selected, not branched: loads stay side by side
+    return {
+        (is_hot ? hot : cold) + std::uint64_t{position} * (is_hot ? row.stride : cold_row.stride),
+        is_hot ? row.type : cold_row.type};
   }
   constexpr bool one_type() const { return row.type == cold_row.type; }
 };
