@@ -66,7 +66,7 @@ TEST_F(Embed, what_is_no_number_is_let_in_refused_or_zeroed) {
 }
 
 TEST_F(Embed, narrower_rows_on_the_host_are_planned_and_tried) {
-  const std::string plan = "embed plan --json --budget 0 " + npy();
+  const std::string plan = "embed plan --json " + npy() + " --budget 0";
   EXPECT_EQ(works(plan + " --cold-type int8").json()[0]["host_bytes"], 2 << 20);
   refused(plan + " --type fp16 --cold-type fp32", 1, {"narrower type"});
   const nlohmann::json json =
