@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "apps/command.hpp"
+#include "apps/embed_options.hpp"
 #include "apps/embed_serve.hpp"
 #include "apps/embedding/plan.hpp"
 #include "apps/embedding/table.hpp"
@@ -31,13 +32,8 @@ struct Options {
   bool json = false;
 };
 
-const std::map<std::string, RowType> types = {{"fp32", RowType::fp32},
-                                              {"fp16", RowType::fp16},
-                                              {"bf16", RowType::bf16},
-                                              {"int8", RowType::int8}};
-
 std::string name_of(RowType type) {
-  for (const auto& [name, known] : types)
+  for (const auto& [name, known] : row_types())
     if (known == type) return name;
   return "";
 }
@@ -54,7 +50,8 @@ void add_source_options(CLI::App& command, Options& o) {
 
 void add_table_options(CLI::App& command, Options& o) {
   command.add_option("--type", o.spec.type, "of the rows as stored: fp32, fp16, bf16 or int8")
-      ->transform(CLI::CheckedTransformer(types));
+      ->transform(CLI::CheckedTransformer(row_types()));
+  add_row_options(command, o.spec);
   command.add_flag("--hashed", o.hashed, "keys are any 64-bit numbers, not row numbers");
   command.add_option("--capacity", o.spec.capacity,
                      "rows; more than the source has: room for new keys");
@@ -220,6 +217,8 @@ void add_embed(CLI::App& app, int& status) {
       ->check(CLI::Range(0.0, 10.0));
   add_count(*command, "--batch", o->trial.batch, "keys of a look-up");
   add_count(*command, "--updates", o->trial.updates, "rows a second that are updated meanwhile");
+  command->add_option("--cold-type", o->trial.cold_type, "of the rows in host memory")
+      ->transform(CLI::CheckedTransformer(row_types()));
   command->add_flag("--learn", o->trial.learn_aside, "count what is asked for");
   command->add_option("--seconds", o->seconds, "to look up for");
   add_count(*command, "--lookups", o->lookups, "that are timed one by one");

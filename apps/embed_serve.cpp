@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "apps/embed_options.hpp"
 #include "apps/embed_serve.hpp"
 #include "apps/serve/http_server.hpp"
 
@@ -107,7 +108,9 @@ void add_embed_serve(CLI::App& group, int& status) {
   command->add_option("--table", o->tables, "NAME=PATH; several")->required();
   command->add_option("--dim", o->open.dim, "elements of a row, where a source does not say");
   command->add_flag("--hashed", o->hashed, "keys are any 64-bit numbers, not row numbers");
-  add_bytes(*command, "--table-memory", o->spec.memory, "of each device for the rows of each table");
+  add_bytes(*command, "--table-memory", o->spec.memory,
+            "of each device for the rows of each table");
+  add_row_options(*command, o->spec);
   command->add_flag("--learn", o->spec.learning.on, "which rows are asked for, and move those up");
   command->add_option("--host", o->http.host, "to listen at; beyond this machine with a token only")
       ->capture_default_str();

@@ -67,6 +67,7 @@ int run(int argc, char** argv) {
   double seconds = 0.5;
   std::string only;
   std::string fetch = "measured";
+  std::string cold_type;
   int devices = 1;
   CLI::App app{"embedding look-ups", "bench-embedding"};
   app.add_option("--rows", options.rows);
@@ -78,9 +79,11 @@ int run(int argc, char** argv) {
   app.add_option("--seconds", seconds, "a row");
   app.add_option("--only", only, "throughput, hbm, latency or learning");
   app.add_option("--fetch", fetch, "measured, direct, beside, sorted, cpu or both");
+  app.add_option("--cold-type", cold_type, "of the rows in host memory: fp16 or int8");
   CLI11_PARSE(app, argc, argv);
   if (alphas.empty()) alphas = {0.8, 1.05, 1.2, 0};
   options.fetch = fetch_named(fetch);
+  if (!cold_type.empty()) options.cold_type = cold_type == "int8" ? RowType::int8 : RowType::fp16;
   const auto wanted = [&](const char* part) { return only.empty() || only == part; };
   Config config;
   config.devices = devices;

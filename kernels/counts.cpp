@@ -54,12 +54,13 @@ void choose_moves(const TableView& table, const std::uint32_t* counts, const Cho
   });
 }
 
-void halve_counts(std::uint32_t* counts, std::uint64_t entries, Stream stream) {
-  if (!stream.on_host()) return gpu::halve_counts(counts, entries, stream);
+void halve_counts(std::uint32_t* counts, std::uint64_t entries, std::uint32_t times,
+                  Stream stream) {
+  if (!stream.on_host()) return gpu::halve_counts(counts, entries, times, stream);
   vmm::launch(stream, [=] {
     tbb::parallel_for(std::uint64_t{0}, (entries + 1) / 2, [&](std::uint64_t i) {
       std::atomic_ref word(counts[i]);
-      word.store(word.load(std::memory_order_relaxed) >> 1 & 0x7fff'7fff,
+      word.store(halved_count(word.load(std::memory_order_relaxed), times),
                  std::memory_order_relaxed);
     });
   });

@@ -64,9 +64,9 @@ __global__ void choose_all(TableView table, const std::uint32_t* counts, Choice 
   }
 }
 
-__global__ void halve_all(std::uint32_t* counts, std::uint64_t words) {
+__global__ void halve_all(std::uint32_t* counts, std::uint64_t words, std::uint32_t times) {
   const std::uint64_t i = thread_index();
-  if (i < words) counts[i] = __ldcg(counts + i) >> 1 & 0x7fff'7fff;
+  if (i < words) counts[i] = halved_count(__ldcg(counts + i), times);
 }
 
 }  // namespace
@@ -88,10 +88,11 @@ void choose_moves(const TableView& table, const std::uint32_t* counts, const Cho
   launch_threads(choose_all, table.entry_count, stream, table, counts, choice);
 }
 
-void halve_counts(std::uint32_t* counts, std::uint64_t entries, Stream stream) {
+void halve_counts(std::uint32_t* counts, std::uint64_t entries, std::uint32_t times,
+                  Stream stream) {
   const OnDeviceOf device(stream);
   const std::uint64_t words = (entries + 1) / 2;
-  launch_threads(halve_all, words, stream, counts, words);
+  launch_threads(halve_all, words, stream, counts, words, times);
 }
 
 }  // namespace holdall::kernels::gpu

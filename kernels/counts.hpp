@@ -34,7 +34,11 @@ struct Choice {
 void choose_moves(const TableView& table, const std::uint32_t* counts, const Choice& choice,
                   Stream stream);
 
-// Halves all counts, of `entries` entries.
-void halve_counts(std::uint32_t* counts, std::uint64_t entries, Stream stream);
+// Halves all counts, of `entries` entries, so many times; 16: all are 0.
+void halve_counts(std::uint32_t* counts, std::uint64_t entries, std::uint32_t times, Stream stream);
+constexpr std::uint32_t halved_count(std::uint32_t two, std::uint32_t times) {
+  const std::uint32_t left = 0xffffu >> times;
+  return two >> times & (left << 16 | left);
+}
 
 }  // namespace holdall::kernels

@@ -109,7 +109,7 @@ void sort_list(const ColdList& list, const ColdList& sorted, std::uint32_t low_b
                Stream stream);
 void gather_cold(const TableView& table, const ColdList& list, std::uint32_t part,
                  std::uint32_t parts, const RowsOut& out, std::uint32_t blocks, Stream stream);
-void gather_staged(const TableView& table, const ColdList& list, const std::byte* staged,
+void gather_staged(const TableView& table, const ColdList& list, std::byte* staged,
                    std::uint32_t part, std::uint32_t parts, const RowsOut& out, Stream stream);
 
 void find(const TableView& table, const std::uint64_t* keys, std::uint64_t count,
@@ -122,6 +122,8 @@ void assign(const TableView& table, const std::uint64_t* keys, const std::uint32
 void erase(const TableView& table, const std::uint64_t* keys, std::uint64_t count,
            const FreePlaces& free, Stream stream);
 void copy_rows(const TableView& table, const Move* moves, std::uint32_t count, Stream stream);
+void cross_rows(const TableView& table, std::uint32_t first, std::uint32_t count, bool up,
+                Stream stream);
 void flip_entries(const TableView& table, const Move* moves, std::uint32_t count,
                   std::uint32_t* left, Stream stream);
 
@@ -129,7 +131,7 @@ void count_entries(const TableView& table, const std::uint32_t* counts, const Hi
                    Stream stream);
 void choose_moves(const TableView& table, const std::uint32_t* counts, const Choice& choice,
                   Stream stream);
-void halve_counts(std::uint32_t* counts, std::uint64_t entries, Stream stream);
+void halve_counts(std::uint32_t* counts, std::uint64_t entries, std::uint32_t times, Stream stream);
 
 void pool(const TableView& table, const Bags& bags, const Staged& staged, LookupCounts* counts,
           const RowsOut& out, Stream stream);

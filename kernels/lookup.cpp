@@ -23,10 +23,11 @@ void in_pieces(std::uint64_t count, const Body& body) {
                     [&](const auto& piece) { body(piece.begin(), piece.end()); });
 }
 
-void count_key(const Counting& counting, std::uint64_t entry, std::uint32_t weight) {
+void count_key(const Counting& counting, std::uint64_t i, std::uint64_t entry) {
   std::atomic_ref word(counting.counts[entry / 2]);
   const int half = entry % 2 != 0 ? 16 : 0;
-  if ((word.load(std::memory_order_relaxed) >> half & 0xffff) < most_counted)
+  const std::uint32_t count = word.load(std::memory_order_relaxed) >> half & 0xffff;
+  if (const std::uint32_t weight = weight_of(counting, i, count); weight > 0)
     word.fetch_add(weight << half, std::memory_order_relaxed);
 }
 
@@ -37,8 +38,7 @@ std::uint32_t find_one(const TableView& table, const LookupIn& in, std::uint64_t
   const std::uint32_t position = position_of(table, entry, load);
   const bool known = position != nowhere;
   if (in.found != nullptr) in.found[i] = known;
-  const std::uint32_t weight = known ? weight_of(in.counting, i, position >= table.hot_rows) : 0;
-  if (weight > 0) count_key(in.counting, entry, weight);
+  if (known && in.counting.counts != nullptr) count_key(in.counting, i, entry);
   if (!known) {
     ++seen.missing;
     if (in.missing != nullptr)
@@ -55,11 +55,11 @@ void add(LookupCounts* to, const LookupCounts& seen) {
   if (seen.missing > 0) std::atomic_ref(to->missing).fetch_add(seen.missing);
 }
 
-void write_row(const TableView& table, const std::byte* row, const RowsOut& out, std::uint64_t i) {
+void write_row(const TableView& table, RowAt row, const RowsOut& out, std::uint64_t i) {
   if (table.row.dim == 0) return;
   auto* const to = static_cast<std::byte*>(out.rows) + i * out.stride;
-  if (row != nullptr) {
-    convert_row(table.row.type, row, out.type, to, table.row.dim);
+  if (row.at != nullptr) {
+    convert_row(row.type, row.at, out.type, to, table.row.dim);
   } else if (table.fallback != nullptr) {
     convert_row(RowType::fp32, reinterpret_cast<const std::byte*>(table.fallback), out.type, to,
                 table.row.dim);
@@ -70,7 +70,7 @@ void write_row(const TableView& table, const std::byte* row, const RowsOut& out,
 
 void write_row_at(const TableView& table, std::uint32_t position, const RowsOut& out,
                   std::uint64_t i) {
-  write_row(table, position == nowhere ? nullptr : table.at(position), out, i);
+  write_row(table, position == nowhere ? RowAt() : table.at(position), out, i);
 }
 
 std::uint32_t listed_in(const ColdList& list) { return std::min(*list.count, list.capacity); }
@@ -165,17 +165,17 @@ void stage_cold(const TableView& table, const ColdList& list, std::byte* staged,
   const std::uint64_t count = listed_in(list);
   const std::uint64_t first = count * part / parts;
   const std::uint64_t last = count * (part + 1) / parts;
-  const std::uint32_t stride = table.row.stride;
+  const std::uint32_t stride = table.cold_row.stride;
   constexpr std::uint64_t ahead = 12;  // rows asked for before their turn
   const auto gather = [&](std::uint64_t begin, std::uint64_t end) {
     const auto prefetch = [&](std::uint64_t i) {
-      const std::byte* const soon = table.at(list.positions[i]);
+      const std::byte* const soon = table.cold_at(list.positions[i]).at;
       for (std::uint32_t byte = 0; byte < stride; byte += 64) __builtin_prefetch(soon + byte);
     };
     for (std::uint64_t i = begin; i < std::min(begin + ahead, end); ++i) prefetch(i);
     for (std::uint64_t i = begin; i < end; ++i) {
       if (i + ahead < end) prefetch(i + ahead);
-      std::memcpy(staged + i * stride, table.at(list.positions[i]), stride);
+      std::memcpy(staged + i * stride, table.cold_at(list.positions[i]).at, stride);
     }
   };
   // Waking all cores pays from some 300 us of work on.
@@ -192,7 +192,7 @@ void stage_cold(const TableView& table, const ColdList& list, std::byte* staged,
   });
 }
 
-void gather_staged(const TableView& table, const ColdList& list, const std::byte* staged,
+void gather_staged(const TableView& table, const ColdList& list, std::byte* staged,
                    std::uint32_t part, std::uint32_t parts, const RowsOut& out, Stream stream) {
   if (!stream.on_host()) return gpu::gather_staged(table, list, staged, part, parts, out, stream);
   vmm::launch(stream, [=] {
@@ -200,7 +200,7 @@ void gather_staged(const TableView& table, const ColdList& list, const std::byte
     const std::uint64_t first = count * part / parts;
     in_pieces(count * (part + 1) / parts - first, [&](std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t i = first + begin; i < first + end; ++i)
-        write_row(table, staged + i * table.row.stride, out, list.which[i]);
+        write_row(table, table.cold_in(staged, i), out, list.which[i]);
     });
   });
 }

@@ -13,11 +13,13 @@ __device__ void add_to(std::uint64_t* at, std::uint64_t n) {
   atomicAdd(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(n));
 }
 
-__device__ void count_entry(const Counting& counting, std::uint64_t entry, std::uint32_t weight) {
+__device__ void count_key(const Counting& counting, std::uint64_t i, std::uint64_t entry) {
   std::uint32_t* const word = counting.counts + entry / 2;
   const int half = entry % 2 != 0 ? 16 : 0;
   // Other devices of the pool count here too.
-  if ((__ldcg(word) >> half & 0xffff) < most_counted) atomicAdd_system(word, weight << half);
+  if (const std::uint32_t weight = weight_of(counting, i, __ldcg(word) >> half & 0xffff);
+      weight > 0)
+    atomicAdd_system(word, weight << half);
 }
 
 // Where key i is. `speaks`: this lane is the one that reports what was seen.
@@ -28,8 +30,7 @@ __device__ std::uint32_t find_one(const TableView& table, const LookupIn& in, st
   if (!speaks) return position;
   const bool known = position != nowhere;
   if (in.found != nullptr) in.found[i] = known;
-  const std::uint32_t weight = known ? weight_of(in.counting, i, position >= table.hot_rows) : 0;
-  if (weight > 0) count_entry(in.counting, entry, weight);
+  if (known && in.counting.counts != nullptr) count_key(in.counting, i, entry);
   if (!known && in.missing != nullptr)
     in.missing[1 + atomicAdd(in.missing, 1u)] = static_cast<std::uint32_t>(i);
   return position;
@@ -42,7 +43,7 @@ __device__ void report(std::uint64_t* at, bool saw) {
 }
 
 // Group g of `lanes` lanes copies rows g, g + groups, ... of `count`: `from(i, which, row)` says
-// which of the output row i is and where it comes from (nullptr: the fallback), or answers false to
+// which of the output row i is and where it comes from, or answers false to
 // skip it.
 template <typename Way, typename From>
 __device__ void copy_each(const TableView& table, const RowsOut& out, std::uint64_t count,
@@ -57,7 +58,7 @@ __device__ void copy_each(const TableView& table, const RowsOut& out, std::uint6
     const std::uint64_t first = base + (group - warp_first);
     bool live[at_once];
     std::uint64_t which[at_once];
-    const std::byte* row[at_once];
+    RowAt row[at_once];
 #pragma unroll
     for (int k = 0; k < at_once; ++k)
       live[k] = from(first + k * groups, which[k], row[k], lane == 0);
@@ -65,11 +66,11 @@ __device__ void copy_each(const TableView& table, const RowsOut& out, std::uint6
       typename Way::Piece piece[at_once];
 #pragma unroll
       for (int k = 0; k < at_once; ++k)
-        if (live[k] && row[k] != nullptr) piece[k] = Way::load(table, row[k], i);
+        if (live[k] && row[k].at != nullptr) piece[k] = Way::load(table, row[k], i);
 #pragma unroll
       for (int k = 0; k < at_once; ++k) {
         if (!live[k]) continue;
-        if (row[k] == nullptr) piece[k] = Way::fallback(table, out, i);
+        if (row[k].at == nullptr) piece[k] = Way::fallback(table, out, i);
         Way::store(out, which[k], i, piece[k]);
       }
     }
@@ -81,11 +82,11 @@ __global__ void __launch_bounds__(block_threads)
     gather_all(TableView table, LookupIn in, RowsOut out, std::uint32_t lanes) {
   if (thread_index() == 0 && in.counts != nullptr) add_to(&in.counts->keys, in.count);
   copy_each<Way>(table, out, in.count, lanes,
-                 [&](std::uint64_t i, std::uint64_t& which, const std::byte*& row, bool speaks) {
+                 [&](std::uint64_t i, std::uint64_t& which, RowAt& row, bool speaks) {
                    which = i;
                    const bool live = i < in.count;
                    const std::uint32_t position = live ? find_one(table, in, i, speaks) : nowhere;
-                   row = position == nowhere ? nullptr : table.at(position);
+                   row = position == nowhere ? RowAt() : table.at(position);
                    if (in.counts != nullptr) {
                      report(&in.counts->missing, live && speaks && position == nowhere);
                      report(&in.counts->cold,
@@ -124,10 +125,10 @@ __global__ void __launch_bounds__(block_threads)
     gather_located(TableView table, const std::uint32_t* positions, std::uint64_t count,
                    RowsOut out, std::uint32_t lanes) {
   copy_each<Way>(table, out, count, lanes,
-                 [&](std::uint64_t i, std::uint64_t& which, const std::byte*& row, bool) {
+                 [&](std::uint64_t i, std::uint64_t& which, RowAt& row, bool) {
                    which = i;
                    const std::uint32_t position = i < count ? positions[i] : listed;
-                   row = position < listed ? table.at(position) : nullptr;
+                   row = position < listed ? table.at(position) : RowAt();
                    return position != listed;
                  });
 }
@@ -140,7 +141,7 @@ __global__ void __launch_bounds__(block_threads)
   const std::uint64_t first = all * part / parts;
   const std::uint64_t count = all - first;
   copy_each<Way>(table, out, count, lanes,
-                 [&](std::uint64_t i, std::uint64_t& which, const std::byte*& row, bool) {
+                 [&](std::uint64_t i, std::uint64_t& which, RowAt& row, bool) {
                    if (i >= count) return false;
                    const std::uint64_t at = first + i;
                    which = list.which[at];
@@ -151,16 +152,16 @@ __global__ void __launch_bounds__(block_threads)
 
 template <typename Way>
 __global__ void __launch_bounds__(block_threads)
-    gather_part(TableView table, ColdList list, const std::byte* staged, std::uint32_t part,
+    gather_part(TableView table, ColdList list, std::byte* staged, std::uint32_t part,
                 std::uint32_t parts, RowsOut out, std::uint32_t lanes) {
   const std::uint64_t listed_count = min(*list.count, list.capacity);
   const std::uint64_t first = listed_count * part / parts;
   const std::uint64_t count = listed_count * (part + 1) / parts - first;
   copy_each<Way>(table, out, count, lanes,
-                 [&](std::uint64_t i, std::uint64_t& which, const std::byte*& row, bool) {
+                 [&](std::uint64_t i, std::uint64_t& which, RowAt& row, bool) {
                    if (i >= count) return false;
                    which = list.which[first + i];
-                   row = staged + (first + i) * table.row.stride;
+                   row = table.cold_in(staged, first + i);
                    return true;
                  });
 }
@@ -239,7 +240,7 @@ void gather_cold(const TableView& table, const ColdList& list, std::uint32_t par
   check(cudaGetLastError());
 }
 
-void gather_staged(const TableView& table, const ColdList& list, const std::byte* staged,
+void gather_staged(const TableView& table, const ColdList& list, std::byte* staged,
                    std::uint32_t part, std::uint32_t parts, const RowsOut& out, Stream stream) {
   const OnDeviceOf device(stream);
   with_way(table, out, [&]<typename Way>(Way) {

@@ -62,11 +62,12 @@ void gather_cold(const TableView& table, const ColdList& list, std::uint32_t par
                  std::uint32_t parts, const RowsOut& out, std::uint32_t blocks, Stream stream);
 
 // The CPU's way. Part `part` of `parts` of the list, which is in pinned memory: copies its rows
-// into `staged`, each at its place in the list. Called on the CPU once `locate` has run.
+// into `staged`, each at its place in the list, as they are. Called on the CPU once `locate` has
+// run.
 void stage_cold(const TableView& table, const ColdList& list, std::byte* staged, std::uint32_t part,
                 std::uint32_t parts);
 // The rows of that part, from `staged`, which is pinned.
-void gather_staged(const TableView& table, const ColdList& list, const std::byte* staged,
+void gather_staged(const TableView& table, const ColdList& list, std::byte* staged,
                    std::uint32_t part, std::uint32_t parts, const RowsOut& out, Stream stream);
 
 }  // namespace holdall::kernels

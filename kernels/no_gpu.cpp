@@ -114,8 +114,8 @@ void gather_cold(const TableView&, const ColdList&, std::uint32_t, std::uint32_t
                  std::uint32_t, Stream) {
   refuse();
 }
-void gather_staged(const TableView&, const ColdList&, const std::byte*, std::uint32_t,
-                   std::uint32_t, const RowsOut&, Stream) {
+void gather_staged(const TableView&, const ColdList&, std::byte*, std::uint32_t, std::uint32_t,
+                   const RowsOut&, Stream) {
   refuse();
 }
 void find(const TableView&, const std::uint64_t*, std::uint64_t, const ColdList&, std::uint64_t*,
@@ -133,12 +133,13 @@ void erase(const TableView&, const std::uint64_t*, std::uint64_t, const FreePlac
   refuse();
 }
 void copy_rows(const TableView&, const Move*, std::uint32_t, Stream) { refuse(); }
+void cross_rows(const TableView&, std::uint32_t, std::uint32_t, bool, Stream) { refuse(); }
 void flip_entries(const TableView&, const Move*, std::uint32_t, std::uint32_t*, Stream) {
   refuse();
 }
 void count_entries(const TableView&, const std::uint32_t*, const Histograms&, Stream) { refuse(); }
 void choose_moves(const TableView&, const std::uint32_t*, const Choice&, Stream) { refuse(); }
-void halve_counts(std::uint32_t*, std::uint64_t, Stream) { refuse(); }
+void halve_counts(std::uint32_t*, std::uint64_t, std::uint32_t, Stream) { refuse(); }
 void pool(const TableView&, const Bags&, const Staged&, LookupCounts*, const RowsOut&, Stream) {
   refuse();
 }

@@ -49,12 +49,11 @@ void pool_one(const TableView& table, const Bags& bags, const Staged& staged, st
       for (std::uint32_t k = 0; k < table.row.dim; ++k)
         put(k, table.fallback != nullptr ? table.fallback[k] : 0);
     } else {
-      const std::byte* const row =
-          position >= first_staged
-              ? staged.staged + std::uint64_t{position - first_staged} * table.row.stride
-              : table.at(position);
+      const RowAt row = position >= first_staged
+                            ? table.cold_in(staged.staged, position - first_staged)
+                            : table.at(position);
       if (staged.positions == nullptr && position >= table.hot_rows) ++seen.cold;
-      read_elements(table.row.type, table.row.dim, row, put);
+      read_elements(row.type, table.row.dim, row.at, put);
     }
   }
   if (counts != nullptr && staged.positions == nullptr) {
@@ -102,8 +101,8 @@ void stage_rows(const TableView& table, const ColdList& sorted, std::uint32_t* p
   vmm::launch(stream, [=] {
     const std::uint32_t count = std::min(*sorted.count, sorted.capacity);
     tbb::parallel_for(std::uint32_t{0}, count, [&](std::uint32_t i) {
-      std::memcpy(staged + std::uint64_t{i} * table.row.stride, table.at(sorted.positions[i]),
-                  table.row.stride);
+      std::memcpy(table.cold_in(staged, i).at, table.cold_at(sorted.positions[i]).at,
+                  table.cold_row.stride);
       positions[sorted.which[i]] = first_staged + i;
     });
   });

@@ -49,10 +49,9 @@ __device__ void pool_one(const TableView& table, const Bags& bags, const Staged&
         if (position == nowhere) {
           row = fallback_floats<V>(table, piece * V);
         } else {
-          const std::byte* const at =
-              position >= first_staged
-                  ? staged.staged + std::uint64_t{position - first_staged} * table.row.stride
-                  : table.at(position);
+          const RowAt at = position >= first_staged
+                               ? table.cold_in(staged.staged, position - first_staged)
+                               : table.at(position);
           row = load_floats<V>(table, at, piece * V);
         }
         const float weight = bags.weights != nullptr ? bags.weights[i] : 1.0f;
@@ -114,7 +113,7 @@ __global__ void stage_all(TableView table, ColdList sorted, std::uint32_t* posit
   constexpr std::uint32_t lanes = 8;
   const std::uint32_t count = min(*sorted.count, sorted.capacity);
   const std::uint64_t groups = std::uint64_t{gridDim.x} * block_threads / lanes;
-  const std::uint32_t words = table.row.stride / 16;
+  const std::uint32_t words = table.cold_row.stride / 16;
   const std::uint32_t lane = threadIdx.x % lanes;
   for (std::uint64_t base = thread_index() / lanes; base < count; base += at_once * groups) {
     for (std::uint32_t w = lane; w < words; w += lanes) {
@@ -122,11 +121,12 @@ __global__ void stage_all(TableView table, ColdList sorted, std::uint32_t* posit
 #pragma unroll
       for (int k = 0; k < at_once; ++k)
         if (const std::uint64_t i = base + k * groups; i < count)
-          word[k] = load_word<uint4>(table, table.at(sorted.positions[i]) + 16 * std::uint64_t{w});
+          word[k] = load_word<uint4>(table,
+                                     table.cold_at(sorted.positions[i]).at + 16 * std::uint64_t{w});
 #pragma unroll
       for (int k = 0; k < at_once; ++k)
         if (const std::uint64_t i = base + k * groups; i < count)
-          reinterpret_cast<uint4*>(staged + i * table.row.stride)[w] = word[k];
+          reinterpret_cast<uint4*>(table.cold_in(staged, i).at)[w] = word[k];
     }
     if (lane == 0)
       for (int k = 0; k < at_once; ++k)

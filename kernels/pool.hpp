@@ -28,7 +28,7 @@ struct Bags {
 // positions[i] - first_staged of `staged`. positions == nullptr: nothing was.
 struct Staged {
   const std::uint32_t* positions = nullptr;
-  const std::byte* staged = nullptr;
+  std::byte* staged = nullptr;  // as rows on the host are
 };
 constexpr std::uint32_t first_staged = 0x8000'0000;
 

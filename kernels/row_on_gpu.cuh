@@ -53,9 +53,9 @@ __device__ inline float scaled(float value, float scale, float offset) {
 }
 
 template <int V>
-__device__ Floats<V> load_floats(const TableView& table, const std::byte* row, std::uint32_t i) {
+__device__ Floats<V> load_floats(const TableView& table, RowAt from, std::uint32_t i) {
   Floats<V> out;
-  const RowType type = table.row.type;
+  const auto [row, type] = from;
   if (type == RowType::fp32) {
     if constexpr (V == 4) {
       const float4 four = load_word<float4>(table, row + 4 * std::uint64_t{i});
@@ -128,8 +128,8 @@ struct Words {
   static __host__ __device__ std::uint32_t pieces(const TableView& table) {
     return table.row.dim * element_bytes(table.row.type) / 16;
   }
-  static __device__ Piece load(const TableView& table, const std::byte* row, std::uint32_t i) {
-    return load_word<uint4>(table, row + 16 * std::uint64_t{i});
+  static __device__ Piece load(const TableView& table, RowAt row, std::uint32_t i) {
+    return load_word<uint4>(table, row.at + 16 * std::uint64_t{i});
   }
   static __device__ Piece fallback(const TableView& table, const RowsOut& out, std::uint32_t i) {
     if (out.type == RowType::fp32) {
@@ -156,7 +156,7 @@ struct Converted {
   static __host__ __device__ std::uint32_t pieces(const TableView& table) {
     return table.row.dim / V;
   }
-  static __device__ Piece load(const TableView& table, const std::byte* row, std::uint32_t i) {
+  static __device__ Piece load(const TableView& table, RowAt row, std::uint32_t i) {
     return load_floats<V>(table, row, i * V);
   }
   static __device__ Piece fallback(const TableView& table, const RowsOut&, std::uint32_t i) {
@@ -176,8 +176,8 @@ inline bool aligned(const RowsOut& out, std::uint64_t bytes) {
 template <typename Call>
 void with_way(const TableView& table, const RowsOut& out, Call call) {
   const std::uint32_t bytes = table.row.dim * element_bytes(table.row.type);
-  if (out.type == table.row.type && out.type != RowType::int8 && bytes % 16 == 0 && bytes > 0 &&
-      aligned(out, 16))
+  if (table.one_type() && out.type == table.row.type && out.type != RowType::int8 &&
+      bytes % 16 == 0 && bytes > 0 && aligned(out, 16))
     return call(Words());
   if (table.row.dim % 4 == 0 && aligned(out, 4 * std::uint64_t{element_bytes(out.type)}))
     return call(Converted<4>());

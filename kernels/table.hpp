@@ -1,7 +1,7 @@
 // What kernels see of an embedding table. Its rows lie at *positions*; those below `hot_rows` in
-// device memory, the others in pinned host memory, each at its position times the stride from `hot`
-// or `cold`. A key leads to an *entry*, an entry to a position: for dense ids the key is the entry,
-// for hashed keys the slot that holds the key.
+// device memory, the others in pinned host memory, perhaps as a narrower type; each at its position
+// times the stride from `hot` or `cold`. A key leads to an *entry*, an entry to a position: for
+// dense ids the key is the entry, for hashed keys the slot that holds the key.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,15 @@ constexpr std::uint32_t nowhere = 0xFFFF'FFFF;           // no position
 constexpr std::uint64_t empty_slot = ~std::uint64_t{0};  // no key
 constexpr std::uint64_t erased_slot = empty_slot - 1;    // no key any more
 
+// A row in memory.
+struct RowAt {
+  std::byte* at = nullptr;  // nullptr: none, the fallback
+  RowType type = RowType::fp32;
+};
+
 struct TableView {
   RowLayout row;
+  RowLayout cold_row;  // of the same dimension
   std::byte* hot = nullptr;
   std::byte* cold = nullptr;
   std::uint32_t hot_rows = 0;
@@ -27,13 +34,25 @@ struct TableView {
   const float* fallback = nullptr;  // [dim], the row of an unknown key; nullptr: zeros
   bool moving = false;              // rows may be moved while kernels read: no caching in L1
 
-  constexpr std::byte* at(std::uint32_t position) const {
-    return (position < hot_rows ? hot : cold) + std::uint64_t{position} * row.stride;
+  constexpr RowAt hot_at(std::uint32_t position) const {
+    return {hot + std::uint64_t{position} * row.stride, row.type};
   }
+  // Row i of `rows`, which are as those on the host.
+  constexpr RowAt cold_in(std::byte* rows, std::uint64_t i) const {
+    return {rows + i * cold_row.stride, cold_row.type};
+  }
+  constexpr RowAt cold_at(std::uint32_t position) const { return cold_in(cold, position); }
+  constexpr RowAt at(std::uint32_t position) const {
+    const bool is_hot = position < hot_rows;  // selected, not branched: loads stay side by side
+    return {
+        (is_hot ? hot : cold) + std::uint64_t{position} * (is_hot ? row.stride : cold_row.stride),
+        is_hot ? row.type : cold_row.type};
+  }
+  constexpr bool one_type() const { return row.type == cold_row.type; }
 };
 
-// Counts of how often entries are asked for; of hot ones one key in `one_in` (a power of two)
-// tells.
+// Counts of how often entries are asked for: of those that are asked for often, one key in `one_in`
+// (a power of two) tells.
 struct Counting {
   std::uint32_t* counts = nullptr;  // two counts of 16 bits a word; nullptr: nobody counts
   std::uint32_t one_in = 1;
@@ -80,14 +99,15 @@ constexpr std::uint32_t position_of(const TableView& table, std::uint64_t entry,
 
 constexpr std::uint32_t most_counted = 16'384;  // or a little more; two counts share a word
 
-// How much a batch counts a key. Cold ones are few, and each is seldom asked for: all of them count
-// 1; of the hot ones one in `one_in`, for all of those.
-constexpr std::uint32_t weight_of(const Counting& counting, std::uint64_t i, bool cold) {
-  if (counting.counts == nullptr) return 0;
-  if (cold) return 1;
+// What a key adds to the count of its entry, `count` so far. At the border between hot and cold
+// rows a count of 1 or 2 decides, so that small ones are exact; above, one key in `one_in` adds for
+// all.
+constexpr std::uint32_t weight_of(const Counting& counting, std::uint64_t i, std::uint32_t count) {
+  constexpr std::uint32_t small = 4;
+  if (count < small) return 1;
   const bool sampled =
       (mixed(i + (std::uint64_t{counting.seed} << 32)) & (counting.one_in - 1)) == 0;
-  return sampled ? counting.one_in : 0;
+  return sampled && count < most_counted ? counting.one_in : 0;
 }
 
 }  // namespace holdall::kernels

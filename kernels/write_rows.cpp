@@ -12,6 +12,10 @@ namespace {
 constexpr LoadOnHost load;
 constexpr std::uint32_t taken = nowhere - 1;  // an entry that is about to get a place
 
+void copy_row(const TableView& table, RowAt from, RowAt to) {
+  convert_row(from.type, from.at, to.type, to.at, table.row.dim);
+}
+
 // The slot of a key, made if there is none; entry_count: all are used.
 std::uint64_t make_entry(const TableView& table, std::uint64_t key) {
   if (table.keys == nullptr) return key < table.entry_count ? key : table.entry_count;
@@ -57,7 +61,7 @@ void write_rows(const TableView& table, const ColdList& sorted, const RowsIn& ro
       if (position == nowhere || (i + 1 < count && sorted.positions[i + 1] == position)) return;
       convert_row(rows.type,
                   static_cast<const std::byte*>(rows.rows) + sorted.which[i] * rows.stride,
-                  table.row.type, table.at(position), table.row.dim);
+                  table.at(position).type, table.at(position).at, table.row.dim);
     });
   });
 }
@@ -115,7 +119,19 @@ void copy_rows(const TableView& table, const Move* moves, std::uint32_t count, S
   if (!stream.on_host()) return gpu::copy_rows(table, moves, count, stream);
   vmm::launch(stream, [=] {
     tbb::parallel_for(std::uint32_t{0}, count, [&](std::uint32_t i) {
-      std::memcpy(table.at(moves[i].to), table.at(moves[i].from), table.row.stride);
+      copy_row(table, table.at(moves[i].from), table.at(moves[i].to));
+    });
+  });
+}
+
+void cross_rows(const TableView& table, std::uint32_t first, std::uint32_t count, bool up,
+                Stream stream) {
+  if (!stream.on_host()) return gpu::cross_rows(table, first, count, up, stream);
+  vmm::launch(stream, [=] {
+    tbb::parallel_for(std::uint32_t{0}, count, [&](std::uint32_t i) {
+      const RowAt hot = table.hot_at(first + i);
+      const RowAt cold = table.cold_at(first + i);
+      copy_row(table, up ? cold : hot, up ? hot : cold);
     });
   });
 }

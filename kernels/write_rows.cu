@@ -28,26 +28,19 @@ __device__ float element(const RowsIn& rows, const std::byte* row, std::uint32_t
   return as_float(rows.type, reinterpret_cast<const std::uint16_t*>(row)[i]);
 }
 
-// A warp a row.
-__global__ void write_all(TableView table, ColdList sorted, RowsIn rows) {
-  const std::uint64_t i = thread_index() / 32;
+// By a warp: `element(k)` becomes element k of a row, for all k.
+template <typename Element>
+__device__ void write_row(RowAt row, std::uint32_t dim, Element element) {
   const std::uint32_t lane = threadIdx.x % 32;
-  if (i >= sorted.capacity) return;
-  const std::uint32_t position = sorted.positions[i];
-  if (position == nowhere || (i + 1 < sorted.capacity && sorted.positions[i + 1] == position))
-    return;
-  const auto* const from = static_cast<const std::byte*>(rows.rows) + sorted.which[i] * rows.stride;
-  std::byte* const to = table.at(position);
-  const std::uint32_t dim = table.row.dim;
-  if (table.row.type != RowType::int8) {
+  if (row.type != RowType::int8) {
     for (std::uint32_t k = lane; k < dim; k += 32)
-      store_floats<1>(table.row.type, to, k, {element(rows, from, k)});
+      store_floats<1>(row.type, row.at, k, {element(k)});
     return;
   }
   float least = dim > 0 ? INFINITY : 0.0f;
   float most = -least;
   for (std::uint32_t k = lane; k < dim; k += 32) {
-    const float value = element(rows, from, k);
+    const float value = element(k);
     least = value < least ? value : least;
     most = value > most ? value : most;
   }
@@ -59,8 +52,30 @@ __global__ void write_all(TableView table, ColdList sorted, RowsIn rows) {
   }
   const Int8Scale by = int8_scale(least, most);
   for (std::uint32_t k = lane; k < dim; k += 32)
-    to[k] = static_cast<std::byte>(to_int8(element(rows, from, k), by));
-  if (lane == 0) *reinterpret_cast<Int8Scale*>(to + scale_at(dim)) = by;
+    row.at[k] = static_cast<std::byte>(to_int8(element(k), by));
+  if (lane == 0) *reinterpret_cast<Int8Scale*>(row.at + scale_at(dim)) = by;
+}
+
+// By a warp.
+__device__ void copy_row(const TableView& table, RowAt from, RowAt to) {
+  if (from.type != to.type)
+    return write_row(to, table.row.dim,
+                     [&](std::uint32_t k) { return load_floats<1>(table, from, k).v[0]; });
+  const std::uint32_t stride = (to.type == table.row.type ? table.row : table.cold_row).stride;
+  for (std::uint32_t k = threadIdx.x % 32; k < stride / 16; k += 32)
+    reinterpret_cast<uint4*>(to.at)[k] = __ldcg(reinterpret_cast<const uint4*>(from.at) + k);
+}
+
+// A warp a row.
+__global__ void write_all(TableView table, ColdList sorted, RowsIn rows) {
+  const std::uint64_t i = thread_index() / 32;
+  if (i >= sorted.capacity) return;
+  const std::uint32_t position = sorted.positions[i];
+  if (position == nowhere || (i + 1 < sorted.capacity && sorted.positions[i + 1] == position))
+    return;
+  const auto* const from = static_cast<const std::byte*>(rows.rows) + sorted.which[i] * rows.stride;
+  write_row(table.at(position), table.row.dim,
+            [&](std::uint32_t k) { return element(rows, from, k); });
 }
 
 // As in write_rows.cpp.
@@ -129,10 +144,15 @@ __global__ void erase_all(TableView table, const std::uint64_t* keys, std::uint6
 __global__ void copy_all(TableView table, const Move* moves, std::uint32_t count) {
   const std::uint64_t i = thread_index() / 32;
   if (i >= count) return;
-  const auto* const from = reinterpret_cast<const uint4*>(table.at(moves[i].from));
-  auto* const to = reinterpret_cast<uint4*>(table.at(moves[i].to));
-  for (std::uint32_t k = threadIdx.x % 32; k < table.row.stride / 16; k += 32)
-    to[k] = __ldcg(from + k);
+  copy_row(table, table.at(moves[i].from), table.at(moves[i].to));
+}
+
+__global__ void cross_all(TableView table, std::uint32_t first, std::uint32_t count, bool up) {
+  const std::uint64_t i = thread_index() / 32;
+  if (i >= count) return;
+  const RowAt hot = table.hot_at(first + static_cast<std::uint32_t>(i));
+  const RowAt cold = table.cold_at(first + static_cast<std::uint32_t>(i));
+  copy_row(table, up ? cold : hot, up ? hot : cold);
 }
 
 __global__ void flip_all(TableView table, const Move* moves, std::uint32_t count,
@@ -179,6 +199,12 @@ void erase(const TableView& table, const std::uint64_t* keys, std::uint64_t coun
 void copy_rows(const TableView& table, const Move* moves, std::uint32_t count, Stream stream) {
   const OnDeviceOf device(stream);
   launch_threads(copy_all, 32 * std::uint64_t{count}, stream, table, moves, count);
+}
+
+void cross_rows(const TableView& table, std::uint32_t first, std::uint32_t count, bool up,
+                Stream stream) {
+  const OnDeviceOf device(stream);
+  launch_threads(cross_all, 32 * std::uint64_t{count}, stream, table, first, count, up);
 }
 
 void flip_entries(const TableView& table, const Move* moves, std::uint32_t count,

@@ -44,6 +44,10 @@ struct Move {
   std::uint32_t to = 0;
 };
 void copy_rows(const TableView& table, const Move* moves, std::uint32_t count, Stream stream);
+// Copies the rows of positions [first, first + count) from the host to device memory (`up`), or the
+// other way, to the same positions.
+void cross_rows(const TableView& table, std::uint32_t first, std::uint32_t count, bool up,
+                Stream stream);
 // Points the entries at the copies. left[i]: the place of move i that is free once those who may
 // still read it have passed.
 void flip_entries(const TableView& table, const Move* moves, std::uint32_t count,

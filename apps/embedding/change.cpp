@@ -27,8 +27,8 @@ void Version::write(const std::uint64_t* keys, std::uint64_t n, const RowsIn& ro
   const int device = device_of(stream);
   WriteWork& work = write_work_[device];
   if (!work.lists)
-    work.lists =
-        std::make_unique<StreamWork>(engine_, streams_each_[device], device, view_.row, streams_);
+    work.lists = std::make_unique<StreamWork>(engine_, streams_each_[device], device,
+                                              view_.cold_row, streams_);
   if (n > work.room) {
     turns_.drain();
     work.room = std::bit_ceil(n);

@@ -154,10 +154,8 @@ void Version::bag(const Bags& bags, const RowsOut& out, Stream stream) {
     if (plan.fetch == Fetch::direct)
       return kernels::pool(view, bags, {}, work.counts(), out, stream);
     // Cold rows are fetched in the order of their addresses first; then all are near.
-    const kernels::LookupIn in{.keys = bags.indices,
-                               .count = bags.count,
-                               .counts = work.counts(),
-                               .counting = counting()};
+    const kernels::LookupIn in{
+        .keys = bags.indices, .count = bags.count, .counts = work.counts(), .counting = counting()};
     const kernels::ColdList sorted = work.sorted(plan.cold);
     kernels::locate(view, in, work.positions(), work.list(plan.cold), stream);
     kernels::sort_list(work.list(plan.cold), sorted, costs_.low_bit, work.sorting(), stream);

@@ -23,13 +23,12 @@ Bytes chunk_for(Bytes bytes) {
 
 }  // namespace
 
-RowsLayout rows_layout(const std::string& name, kernels::RowLayout row, std::uint64_t positions,
-                       Bytes chunk) {
+RowsLayout rows_layout(const std::string& name, kernels::RowLayout row, kernels::RowLayout cold_row,
+                       std::uint64_t positions, Bytes chunk) {
   const Bytes bytes = std::max<Bytes>(positions * row.stride, 1);
-  RowsLayout layout{row, positions, chunk > 0 ? chunk : chunk_for(bytes), 0, 0};
+  RowsLayout layout{row, cold_row, positions, chunk > 0 ? chunk : chunk_for(bytes), 0};
   layout.chunks = (bytes + layout.chunk - 1) / layout.chunk;
-  layout.shift = layout.chunk % row.stride == 0 ? 0 : round_up(row.stride, Bytes{2} << 20);
-  if (layout.shift > layout.chunk)
+  if (row.stride > layout.chunk)
     throw EmbeddingError(fmt::format("rows of '{}' take {} each, more than a chunk of {}", name,
                                      to_string(Bytes{row.stride}), to_string(layout.chunk)));
   return layout;
@@ -54,6 +53,10 @@ TableSpec completed(TableSpec spec, const SourceInfo& source) {
                        most_rows));
   if (spec.keys == Keys::hashed && !source.keyed)
     refuse("the source has no keys, but the table is to be hashed: use dense ids");
+  if (spec.cold_type && *spec.cold_type != spec.type &&
+      kernels::element_bytes(*spec.cold_type) >= kernels::element_bytes(spec.type))
+    refuse(
+        "rows on the host are to be of a narrower type than those in device memory, or the same");
   if (!spec.frequencies.empty() && spec.frequencies.size() != source.rows)
     refuse(
         fmt::format("there are {} frequencies for {} rows", spec.frequencies.size(), source.rows));
@@ -69,7 +72,7 @@ TableSpec completed(TableSpec spec, const SourceInfo& source) {
   spec.learning.rows_at_once = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(spec.learning.rows_at_once, spec.capacity / 16 + 1));
   if (spec.learning.halve_every == 0)
-    spec.learning.halve_every = std::max<std::uint64_t>(4 * spec.capacity, 1 << 20);
+    spec.learning.halve_every = std::max<std::uint64_t>(8 * spec.capacity, 1 << 20);
   return spec;
 }
 
@@ -81,6 +84,7 @@ TableLayout layout_of(const TableSpec& spec, const SourceInfo& source) {
   layout.entry_count =
       spec.keys == Keys::hashed ? std::bit_ceil(spec.capacity + spec.capacity / 2) : spec.capacity;
   layout.rows = rows_layout(spec.name, kernels::layout_of(spec.type, spec.dim),
+                            kernels::layout_of(spec.cold_type.value_or(spec.type), spec.dim),
                             spec.capacity + layout.spares, spec.chunk);
   layout.overhead = Resident<std::uint64_t>::bytes_for(3);
   if (layout.mapped)

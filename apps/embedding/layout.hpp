@@ -9,16 +9,21 @@
 
 namespace holdall::embedding {
 
-// Rows in chunks. The host's bytes for a chunk begin `shift` before it, so that a row across the
-// border is whole.
+// Rows in chunks of device memory; those on the host in slabs as big.
 struct RowsLayout {
   kernels::RowLayout row;
+  kernels::RowLayout cold_row;
   std::uint64_t positions = 0;
   Bytes chunk = 0;
-  Bytes shift = 0;
   std::uint64_t chunks = 0;
 
-  std::uint64_t slabs() const { return chunks + (shift > 0 ? 1 : 0); }
+  std::uint64_t slabs() const { return (positions * cold_row.stride + chunk - 1) / chunk; }
+  // The slabs from this one on are needed while `hot` chunks are in device memory. A row that lies
+  // across the border is on the host.
+  std::uint64_t first_slab(std::uint64_t hot) const {
+    return hot == chunks ? slabs() : hot_rows(hot) * cold_row.stride / chunk;
+  }
+  Bytes host_bytes(std::uint64_t hot) const { return (slabs() - first_slab(hot)) * chunk; }
   // Chunks in device memory where each of so many devices has `memory`.
   std::uint64_t chunks_in(Bytes memory, int devices) const {
     const std::uint64_t each = memory / chunk;
@@ -32,8 +37,8 @@ struct RowsLayout {
   }
 };
 // `chunk` 0: by the size. Throws EmbeddingError where a row is longer than a chunk.
-RowsLayout rows_layout(const std::string& name, kernels::RowLayout row, std::uint64_t positions,
-                       Bytes chunk);
+RowsLayout rows_layout(const std::string& name, kernels::RowLayout row, kernels::RowLayout cold_row,
+                       std::uint64_t positions, Bytes chunk);
 
 struct TableLayout {
   RowsLayout rows;

@@ -68,11 +68,34 @@ HitCurve curve_of(const std::uint32_t* hot, const std::uint32_t* cold) {
 
 }  // namespace
 
-std::uint64_t Version::keys_seen() const {
+kernels::LookupCounts Version::looked_up() const {
   const std::scoped_lock hold(works_lock_);
-  std::uint64_t keys = 0;
-  for (const auto& [key, work] : works_) keys += work->told().keys;
-  return keys;
+  kernels::LookupCounts all;
+  for (const auto& [key, work] : works_) {
+    const kernels::LookupCounts counts = work->told();
+    all.keys += counts.keys;
+    all.cold += counts.cold;
+    all.missing += counts.missing;
+    all.bad_offsets += counts.bad_offsets;
+  }
+  return all;
+}
+
+// Whether of late far fewer keys were in device memory than the counts say: other rows are asked
+// for than were.
+bool Version::misled(const std::uint32_t* hot, const std::uint32_t* cold) {
+  const kernels::LookupCounts now = looked_up();
+  const std::uint64_t known = (now.keys - now.missing) - (judged_at_.keys - judged_at_.missing);
+  if (known <= spec_.capacity / 64) return false;
+  const double missed =
+      static_cast<double>(now.cold - judged_at_.cold) / static_cast<double>(known);
+  judged_at_ = now;
+  double of_hot = 0, of_all = 0;
+  for (std::uint32_t count = 1; count < count_bins; ++count) {
+    of_hot += static_cast<double>(count) * hot[count];
+    of_all += static_cast<double>(count) * (hot[count] + cold[count]);
+  }
+  return 1 - missed < 0.75 * of_hot / std::max(of_all, 1.0);
 }
 
 std::uint64_t Version::learn(Bytes bytes_per_second) {
@@ -102,8 +125,9 @@ std::uint64_t Version::learn(Bytes bytes_per_second) {
     const std::scoped_lock of_curve(curve_lock_);
     curve_ = std::move(curve);
   }
-  const std::uint64_t keys = keys_seen();
-  const bool halve = keys - halved_at_ >= spec_.learning.halve_every;
+  const std::uint64_t keys = looked_up().keys;
+  const bool forget = misled(seen, seen + count_bins);
+  const bool halve = forget || keys - halved_at_ >= spec_.learning.halve_every;
   std::uint64_t moved = 0;
 
   if (bounds.come > 0) {
@@ -175,9 +199,9 @@ std::uint64_t Version::learn(Bytes bytes_per_second) {
       moved_ += count;
     }
   }
-  // 5. what was long ago counts less
+  // 5. what was long ago counts less, or nothing
   if (halve) {
-    kernels::halve_counts(counts_.data(), view_.entry_count, stream_);
+    kernels::halve_counts(counts_.data(), view_.entry_count, forget ? 16 : 1, stream_);
     engine_.synchronize(stream_);
     halved_at_ = keys;
   }

@@ -159,8 +159,8 @@ void Version::load(const Source& source, const std::vector<std::uint32_t>& place
         list[64 + i] = place;
         list[64 + piece + i] = static_cast<std::uint32_t>(i);
         if (place == kernels::nowhere || place < view_.hot_rows) continue;
-        kernels::convert_row(info.type, staged.data() + i * row, view_.row.type, view_.at(place),
-                             info.dim);
+        const kernels::RowAt to = view_.cold_at(place);
+        kernels::convert_row(info.type, staged.data() + i * row, to.type, to.at, info.dim);
         list[64 + i] = kernels::nowhere;
       }
     });

@@ -13,7 +13,10 @@ class Trial {
  public:
   Trial(Engine& engine, Stream stream, const std::shared_ptr<Streams>& streams,
         const kernels::TableView& view, std::uint64_t positions)
-      : engine_(engine), stream_(stream), view_(view), work_(engine, stream, 0, view.row, streams) {
+      : engine_(engine),
+        stream_(stream),
+        view_(view),
+        work_(engine, stream, 0, view.cold_row, streams) {
     // Every position is its own key.
     view_.entries = nullptr;
     view_.keys = nullptr;
@@ -95,7 +98,7 @@ void measure_costs(Engine& engine, Stream stream, const std::shared_ptr<Streams>
       FetchCosts best = costs;
       double least = std::numeric_limits<double>::infinity();
       const auto fine_bit = static_cast<std::uint32_t>(
-          std::bit_width(std::max<std::uint64_t>(1, (64u << 10) / view.row.stride)) - 1);
+          std::bit_width(std::max<std::uint64_t>(1, (64u << 10) / view.cold_row.stride)) - 1);
       for (const std::uint32_t blocks : {33u, 66u, 132u})
         for (const std::uint32_t low_bit : {0u, fine_bit}) {
           FetchCosts these;
@@ -114,7 +117,7 @@ void measure_costs(Engine& engine, Stream stream, const std::shared_ptr<Streams>
         costs.add(batch, fetch, {n, trial.seconds(fetch, costs)});
       // And how much of it the CPU takes.
       least = std::numeric_limits<double>::infinity();
-      for (const std::uint32_t cpu_parts : {3u, 5u, 7u}) {
+      for (const std::uint32_t cpu_parts : {1u, 2u, 3u, 5u, 7u}) {
         FetchCosts these = costs;
         these.cpu_parts = cpu_parts;
         const double seconds = trial.seconds(Fetch::both, these);

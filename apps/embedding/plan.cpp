@@ -23,8 +23,7 @@ std::vector<TablePlan> plan_table(const TableSpec& asked, const SourceInfo& sour
     TablePlan plan;
     plan.budget = budget;
     plan.device_bytes = hot * layout.rows.chunk;
-    plan.host_bytes =
-        hot == layout.rows.chunks ? 0 : (layout.rows.slabs() - hot) * layout.rows.chunk;
+    plan.host_bytes = layout.rows.host_bytes(hot);
     plan.overhead_bytes = layout.overhead;
     plan.hot_rows = std::min<std::uint64_t>(source.rows, layout.rows.hot_rows(hot));
     plan.hit_rate = curve.at(plan.hot_rows);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "apps/embedding/error.hpp"
 #include "apps/embedding/spread.hpp"
+#include "kernels/write_rows.hpp"
 
 namespace holdall::embedding {
 
@@ -24,6 +26,7 @@ class Nothing : public Backing {
 RowStore::RowStore(Engine& engine, std::vector<Stream> streams, std::string name,
                    const RowsLayout& layout, Bytes memory)
     : engine_(engine), streams_(std::move(streams)), name_(std::move(name)), layout_(layout) {
+  check_budget(memory);
   const std::uint64_t hot = chunks_in(memory);
   range_ = engine.reserve<std::byte>(layout_.chunks * layout_.chunk,
                                      {.name = name_ + " rows",
@@ -31,18 +34,14 @@ RowStore::RowStore(Engine& engine, std::vector<Stream> streams, std::string name
                                       .chunk = layout_.chunk,
                                       .cold = Cold::unmapped});
   pinned_.resize(layout_.slabs());
-  reserved_ =
-      engine.pager().host_memory().reserve(layout_.shift + layout_.slabs() * layout_.chunk, name_);
-  cold_ = reserved_ + layout_.shift;
+  cold_ = engine.pager().host_memory().reserve(layout_.slabs() * layout_.chunk, name_);
   try {
-    for (std::uint64_t i = hot; i < layout_.slabs(); ++i)
-      if (hot < layout_.chunks) pin(i);
+    for (std::uint64_t i = layout_.first_slab(hot); i < layout_.slabs(); ++i) pin(i);
     leases_.reserve(layout_.chunks);
     for (; hot_chunks_ < hot; ++hot_chunks_) leases_.push_back(hold(hot_chunks_));
   } catch (...) {
     for (std::uint64_t i = 0; i < layout_.slabs(); ++i) unpin(i);
-    engine.pager().host_memory().unreserve(reserved_,
-                                           layout_.shift + layout_.slabs() * layout_.chunk);
+    engine.pager().host_memory().unreserve(cold_, layout_.slabs() * layout_.chunk);
     throw;
   }
 }
@@ -50,8 +49,15 @@ RowStore::RowStore(Engine& engine, std::vector<Stream> streams, std::string name
 RowStore::~RowStore() {
   leases_.clear();
   for (std::uint64_t i = 0; i < layout_.slabs(); ++i) unpin(i);
-  engine_.pager().host_memory().unreserve(reserved_,
-                                          layout_.shift + layout_.slabs() * layout_.chunk);
+  engine_.pager().host_memory().unreserve(cold_, layout_.slabs() * layout_.chunk);
+}
+
+void RowStore::check_budget(Bytes memory) const {
+  if (memory == 0 || memory >= layout_.chunk) return;
+  throw EmbeddingError(fmt::format(
+      "table '{}': a budget of {} has room for none of its chunks of {}; give it more, or 0, which "
+      "leaves all rows on the host",
+      name_, to_string(memory), to_string(layout_.chunk)));
 }
 
 std::uint32_t RowStore::hot_rows(std::uint64_t chunks) const {
@@ -63,26 +69,26 @@ Lease RowStore::hold(std::uint64_t chunk) {
                      overwrite(range_, chunk * layout_.chunk, layout_.chunk));
 }
 
-void RowStore::pin(std::uint64_t chunk) {
-  if (pinned_[chunk]) return;
+void RowStore::pin(std::uint64_t i) {
+  if (pinned_[i]) return;
   HostMemory& memory = engine_.pager().host_memory();
   memory.charge(layout_.chunk, name_);
   try {
-    memory.pin(slab(chunk), layout_.chunk, name_);
+    memory.pin(slab(i), layout_.chunk, name_);
   } catch (...) {
     memory.discharge(layout_.chunk);
     throw;
   }
-  pinned_[chunk] = true;
+  pinned_[i] = true;
   host_bytes_ += layout_.chunk;
 }
 
-void RowStore::unpin(std::uint64_t chunk) {
-  if (!pinned_[chunk]) return;
+void RowStore::unpin(std::uint64_t i) {
+  if (!pinned_[i]) return;
   HostMemory& memory = engine_.pager().host_memory();
-  memory.unpin(slab(chunk), layout_.chunk);
+  memory.unpin(slab(i), layout_.chunk);
   memory.discharge(layout_.chunk);
-  pinned_[chunk] = false;
+  pinned_[i] = false;
   host_bytes_ -= layout_.chunk;
 }
 
@@ -90,7 +96,7 @@ void RowStore::make_room(std::uint64_t chunks) {
   const std::uint64_t before = leases_.size();
   try {
     while (leases_.size() < chunks) leases_.push_back(hold(leases_.size()));
-    for (std::uint64_t i = chunks; i < layout_.slabs() && chunks < layout_.chunks; ++i) pin(i);
+    for (std::uint64_t i = layout_.first_slab(chunks); i < layout_.slabs(); ++i) pin(i);
   } catch (...) {
     leases_.resize(before);
     settle(hot_chunks_);
@@ -100,22 +106,32 @@ void RowStore::make_room(std::uint64_t chunks) {
 
 void RowStore::copy_between(std::uint64_t chunks) {
   const bool up = chunks > hot_chunks_;
-  Bytes first = Bytes{hot_rows(std::min(chunks, hot_chunks()))} * layout_.row.stride;
-  const Bytes last = Bytes{hot_rows(std::max(chunks, hot_chunks()))} * layout_.row.stride;
+  const std::uint32_t first = hot_rows(std::min(chunks, hot_chunks()));
+  const std::uint32_t last = hot_rows(std::max(chunks, hot_chunks()));
+  const kernels::TableView view{
+      .row = layout_.row, .cold_row = layout_.cold_row, .hot = hot(), .cold = cold_};
+  if (view.one_type()) {
+    copy_by_driver(first, last, up);
+  } else {
+    kernels::cross_rows(view, first, last - first, up, streams_.front());
+  }
+  for (const Stream stream : streams_) engine_.synchronize(stream);
+}
+
+void RowStore::copy_by_driver(std::uint32_t first_row, std::uint32_t last_row, bool up) {
+  Bytes first = Bytes{first_row} * layout_.row.stride;
+  const Bytes last = Bytes{last_row} * layout_.row.stride;
   while (first < last) {  // each side of a copy within one mapping, and one pinned slab
-    const Bytes in_chunk = (first / layout_.chunk + 1) * layout_.chunk;
-    const Bytes in_slab =
-        ((first + layout_.shift) / layout_.chunk + 1) * layout_.chunk - layout_.shift;
-    const Bytes end = std::min({last, in_chunk, in_slab});
+    const std::uint64_t chunk = first / layout_.chunk;
+    const Bytes end = std::min(last, (chunk + 1) * layout_.chunk);
     std::byte* const hot_at = hot() + first;
     std::byte* const cold_at = cold_ + first;
-    const int device = device_of(range_.state(), first / layout_.chunk);
+    const int device = device_of(range_.state(), chunk);
     vmm::check(engine_.driver().copy(up ? hot_at : cold_at, up ? cold_at : hot_at, end - first,
                                      streams_[static_cast<std::size_t>(device)]),
                "move rows of " + name_);
     first = end;
   }
-  for (const Stream stream : streams_) engine_.synchronize(stream);
 }
 
 void RowStore::settle(std::uint64_t chunks) {
@@ -126,8 +142,7 @@ void RowStore::settle(std::uint64_t chunks) {
                     (layout_.chunks - chunks) * layout_.chunk, nullptr},
                    Advice::do_not_need);
   }
-  for (std::uint64_t i = 0; i < layout_.slabs(); ++i)
-    if (i < chunks || chunks == layout_.chunks) unpin(i);
+  for (std::uint64_t i = 0; i < layout_.first_slab(chunks); ++i) unpin(i);
 }
 
 }  // namespace holdall::embedding

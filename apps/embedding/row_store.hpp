@@ -3,8 +3,8 @@
 // place alone. A row that lies across the border is on the host.
 //
 // Missing from the engine: an exclusive tier. A range that is host-mapped keeps a host frame for
-// every chunk, made at 4 GB/s; here the host's part is pinned chunk by chunk and given back when
-// the chunk moves up.
+// every chunk, made at 4 GB/s; here the host's part is pinned slab by slab and given back when its
+// rows move up.
 #pragma once
 
 #include <atomic>
@@ -39,6 +39,8 @@ class RowStore {
   std::uint64_t chunks_in(Bytes memory) const {
     return layout_.chunks_in(memory, static_cast<int>(streams_.size()));
   }
+  // Throws EmbeddingError for a budget that no chunk fits into; 0 is none.
+  void check_budget(Bytes memory) const;
   const RowsLayout& layout() const { return layout_; }
   std::uint64_t positions() const { return layout_.positions; }
   Bytes host_bytes() const { return host_bytes_; }
@@ -53,11 +55,10 @@ class RowStore {
 
  private:
   Lease hold(std::uint64_t chunk);
-  void pin(std::uint64_t chunk);
-  void unpin(std::uint64_t chunk);
-  std::byte* slab(std::uint64_t chunk) const {
-    return cold_ + chunk * layout_.chunk - layout_.shift;
-  }
+  void pin(std::uint64_t slab);
+  void unpin(std::uint64_t slab);
+  void copy_by_driver(std::uint32_t first, std::uint32_t last, bool up);
+  std::byte* slab(std::uint64_t i) const { return cold_ + i * layout_.chunk; }
 
   Engine& engine_;
   const std::vector<Stream> streams_;
@@ -65,10 +66,9 @@ class RowStore {
   const RowsLayout layout_;
   std::atomic<std::uint64_t> hot_chunks_{0};
   Range<std::byte> range_;
-  std::vector<Lease> leases_;      // of each hot chunk
-  std::byte* reserved_ = nullptr;  // the host's addresses
-  std::byte* cold_ = nullptr;      // where position 0 would be among them
-  std::vector<bool> pinned_;       // [layout_.slabs()]
+  std::vector<Lease> leases_;  // of each hot chunk
+  std::byte* cold_ = nullptr;  // the host's addresses, of all positions
+  std::vector<bool> pinned_;   // [layout_.slabs()]
   std::atomic<Bytes> host_bytes_{0};
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,8 @@ enum class Fetch { measured, direct, beside, sorted, cpu, both };
 struct Learning {
   bool on = false;
   bool background = true;         // a thread steps; otherwise you call EmbeddingTable::learn
-  std::uint32_t one_in = 4;       // hot keys, one is counted for all; a power of two
-  std::uint64_t halve_every = 0;  // keys looked up; 0: four times the table's rows, at least 2^20
+  std::uint32_t one_in = 4;       // keys asked for often, one is counted for all; a power of two
+  std::uint64_t halve_every = 0;  // keys looked up; 0: eight times the table's rows, at least 2^20
   Bytes bytes_per_second = Bytes{4} << 30;  // of rows that the thread moves
   std::uint32_t rows_at_once = 0;           // moved by one step at most; 0: by the number of rows
 };
@@ -42,8 +43,12 @@ struct Learning {
 struct TableSpec {
   std::string name = "table";
   RowType type = RowType::fp32;  // as stored; sources of other types are converted
-  std::uint32_t dim = 0;         // 0: the source's
-  Bytes memory = ~Bytes{0};      // of each device, for rows; rounded down to chunks
+  // Of rows while they are in host memory, narrower than `type`: host memory and link hold more of
+  // them, but they change. A row is rounded as it goes down, and stays so when it comes up again,
+  // until it is updated there; rows that were never down are exact.
+  std::optional<RowType> cold_type = {};
+  std::uint32_t dim = 0;     // 0: the source's
+  Bytes memory = ~Bytes{0};  // of each device, for rows; rounded down to chunks
   Keys keys = Keys::dense;
   std::uint64_t capacity = 0;  // rows; 0: the source's. Room for insert_or_assign
   Unknown unknown = Unknown::zeros;

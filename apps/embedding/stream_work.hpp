@@ -15,7 +15,7 @@ namespace holdall::embedding {
 
 class StreamWork {
  public:
-  // Of a stream of `device`.
+  // Of a stream of `device`; `row`: of the cold rows, which it has room for.
   StreamWork(Engine& engine, Stream stream, int device, kernels::RowLayout row,
              const std::shared_ptr<Streams>& streams);
   ~StreamWork();

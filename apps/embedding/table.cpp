@@ -31,7 +31,6 @@ struct EmbeddingTable::State {
   std::shared_ptr<Version> newest;  // shared with the calls that are under way
   TableStats before;                // of the versions that went
   std::mutex loading;               // one at a time
-  Bytes memory = 0;
   std::unique_ptr<Learner> learner;  // last: it uses all of the above
 };
 
@@ -145,7 +144,6 @@ EmbeddingTable::Batch EmbeddingTable::export_batch(const std::vector<std::uint64
 void EmbeddingTable::load_version(const Source& source) {
   const std::scoped_lock one(state_->loading);
   TableSpec spec = state_->spec;
-  if (state_->memory > 0) spec.memory = state_->memory;
   spec.capacity = std::max(spec.capacity, source.info().rows);
   const std::shared_ptr<Version> before_it = state_->version();
   spec.frequencies = before_it->order_for(source.info());
@@ -175,8 +173,9 @@ void EmbeddingTable::load_version(const std::filesystem::path& path) {
 
 double EmbeddingTable::set_budget(Bytes memory) {
   const std::scoped_lock one(state_->loading);
-  state_->memory = memory;
-  return state_->version()->set_budget(memory);
+  const double rate = state_->version()->set_budget(memory);
+  state_->spec.memory = memory;
+  return rate;
 }
 
 double EmbeddingTable::predicted_hit_rate(Bytes memory) const {

@@ -77,11 +77,11 @@ Trial::Trial(Engine& engine, const TrialOptions& options)
   TableSpec spec;
   spec.name = "trial";
   spec.type = options.type;
-  const RowsLayout layout =
-      rows_layout(spec.name, kernels::layout_of(options.type, options.dim), options.rows, 0);
+  spec.cold_type = options.cold_type;
+  const kernels::RowLayout row = kernels::layout_of(options.type, options.dim);
   if (options.share < 1)
-    spec.memory = round_up(
-        static_cast<Bytes>(options.share * double(options.rows)) * layout.row.stride, layout.chunk);
+    spec.memory = round_up(static_cast<Bytes>(options.share * double(options.rows)) * row.stride,
+                           rows_layout(spec.name, row, row, options.rows, 0).chunk);
   spec.fetch = options.fetch;
   spec.learning.on = options.learn || options.learn_aside;
   spec.learning.background = options.learn_aside;
@@ -260,7 +260,8 @@ std::uint64_t Trial::wrong() {
       bool good = true;
       for (std::uint32_t k = 0; k < options_.dim; ++k) {
         const float expected = made_element(keys[i], k);
-        const float tolerance = options_.type == RowType::fp32 ? 0 : expected * 0.01f + 17;
+        const bool exact = options_.type == RowType::fp32 && !options_.cold_type;
+        const float tolerance = exact ? 0 : expected * 0.01f + 17;
         good = good && std::abs(row[k] - expected) <= tolerance;
       }
       wrong += !good;

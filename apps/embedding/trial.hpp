@@ -16,6 +16,7 @@ struct TrialOptions {
   std::uint64_t rows = 1 << 20;
   std::uint32_t dim = 32;
   RowType type = RowType::fp32;
+  std::optional<RowType> cold_type = {};
   double share = 0.25;  // of the rows in the memory of each device
   double alpha = 1.05;  // of Zipf; 0: uniform
   std::uint64_t batch = 1 << 16;

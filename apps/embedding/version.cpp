@@ -28,6 +28,7 @@ Version::Version(Engine& engine, const TableSpec& spec, const Source& source,
   const std::uint64_t spares = layout.spares;
   store_ = std::make_unique<RowStore>(engine, all, spec_.name, layout.rows, spec_.memory);
   view_.row = layout.rows.row;
+  view_.cold_row = layout.rows.cold_row;
   view_.hot = store_->hot();
   view_.cold = store_->cold();
   view_.hot_rows = store_->hot_rows();
@@ -95,7 +96,7 @@ StreamWork& Version::work_of(Stream stream) {
   const int device = device_of(stream);
   const std::scoped_lock hold(works_lock_);
   auto& work = works_[{stream.handle(), device}];
-  if (!work) work = std::make_unique<StreamWork>(engine_, stream, device, view_.row, streams_);
+  if (!work) work = std::make_unique<StreamWork>(engine_, stream, device, view_.cold_row, streams_);
   return *work;
 }
 
@@ -116,6 +117,7 @@ void Version::expect_as(const Version& before) {
 }
 
 double Version::set_budget(Bytes memory) {
+  store_->check_budget(memory);
   const std::scoped_lock hold(boundary_lock_);
   const std::uint64_t to = store_->chunks_in(memory);
   while (store_->hot_chunks() != to) {
@@ -187,14 +189,11 @@ void Version::add_stats(TableStats& stats) const {
     const std::scoped_lock of_curve(curve_lock_);
     stats.predicted_hit_rate = curve_.at(store_->hot_rows());
   }
-  const std::scoped_lock hold(works_lock_);
-  for (const auto& [key, work] : works_) {
-    const kernels::LookupCounts counts = work->told();
-    stats.keys += counts.keys;
-    stats.cold += counts.cold;
-    stats.missing += counts.missing;
-    stats.bad_offsets += counts.bad_offsets;
-  }
+  const kernels::LookupCounts counts = looked_up();
+  stats.keys += counts.keys;
+  stats.cold += counts.cold;
+  stats.missing += counts.missing;
+  stats.bad_offsets += counts.bad_offsets;
 }
 
 }  // namespace holdall::embedding

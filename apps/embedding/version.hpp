@@ -67,7 +67,8 @@ class Version {
   void load_keys(const std::vector<std::uint64_t>& keys, const std::vector<std::uint32_t>& places);
   kernels::FreePlaces free_places();
   void need_entries(const char* what) const;
-  std::uint64_t keys_seen() const;
+  kernels::LookupCounts looked_up() const;
+  bool misled(const std::uint32_t* hot, const std::uint32_t* cold);
   std::vector<std::uint64_t> live_keys();
 
   Engine& engine_;
@@ -109,6 +110,7 @@ class Version {
   HitCurve curve_;
   std::vector<std::uint32_t> spare_;  // positions that learning moves rows to
   std::uint64_t halved_at_ = 0;       // keys
+  kernels::LookupCounts judged_at_;   // when last the counts were held against what was asked for
 };
 
 // `at`: where each table's results begin in a row of `out`.

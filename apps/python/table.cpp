@@ -69,12 +69,13 @@ class Table {
   EmbeddingTable table_;
 };
 
-TableSpec spec_of(const std::string& name, const std::string& type, Bytes memory, bool hashed,
-                  std::uint64_t capacity, const std::string& unknown,
+TableSpec spec_of(const std::string& name, const std::string& type, const std::string& cold_type,
+                  Bytes memory, bool hashed, std::uint64_t capacity, const std::string& unknown,
                   std::vector<std::uint64_t> frequencies, bool learn) {
   TableSpec spec;
   spec.name = name;
   spec.type = row_type(type);
+  if (!cold_type.empty()) spec.cold_type = row_type(cold_type);
   spec.memory = memory;
   spec.keys = hashed ? Keys::hashed : Keys::dense;
   spec.capacity = capacity;
@@ -120,22 +121,23 @@ void add_table(py::module_& module) {
   using Release = py::call_guard<py::gil_scoped_release>;
   py::class_<Table, std::shared_ptr<Table>>(module, "Table")
       .def(py::init([](std::shared_ptr<SharedEngine> owner, const std::string& path,
-                       const std::string& name, const std::string& type, Bytes memory, bool hashed,
+                       const std::string& name, const std::string& type,
+                       const std::string& cold_type, Bytes memory, bool hashed,
                        std::uint64_t capacity, const std::string& unknown,
                        std::vector<std::uint64_t> frequencies, bool learn, std::uint32_t dim,
                        const std::string& tensor) {
              return std::make_shared<Table>(std::move(owner),
-                                            spec_of(name, type, memory, hashed, capacity, unknown,
+                                            spec_of(name, type, cold_type, memory, hashed, capacity, unknown,
                                                     std::move(frequencies), learn),
                                             *open_source(path, {.dim = dim, .tensor = tensor}));
            }),
-           "engine"_a, "path"_a, "name"_a, "type"_a, "memory"_a, "hashed"_a, "capacity"_a,
+           "engine"_a, "path"_a, "name"_a, "type"_a, "cold_type"_a, "memory"_a, "hashed"_a, "capacity"_a,
            "unknown"_a, "frequencies"_a, "learn"_a, "dim"_a, "tensor"_a, Release())
       .def(
           py::init([](std::shared_ptr<SharedEngine> owner, std::uintptr_t rows, std::uint64_t count,
                       std::uint32_t dim, const std::string& from, std::uintptr_t keys,
-                      const std::string& name, const std::string& type, Bytes memory, bool hashed,
-                      std::uint64_t capacity, const std::string& unknown,
+                      const std::string& name, const std::string& type, const std::string& cold_type,
+                      Bytes memory, bool hashed, std::uint64_t capacity, const std::string& unknown,
                       std::vector<std::uint64_t> frequencies, bool learn) {
             const RowType given = row_type(from);
             const std::uint64_t bytes = kernels::row_bytes(given, dim);
@@ -151,12 +153,12 @@ void add_table(py::module_& module) {
                 },
                 fill_keys);
             return std::make_shared<Table>(std::move(owner),
-                                           spec_of(name, type, memory, hashed, capacity, unknown,
+                                           spec_of(name, type, cold_type, memory, hashed, capacity, unknown,
                                                    std::move(frequencies), learn),
                                            *source);
           }),
           "engine"_a, "rows"_a, "count"_a, "dim"_a, "row_type"_a, "keys"_a, "name"_a, "type"_a,
-          "memory"_a, "hashed"_a, "capacity"_a, "unknown"_a, "frequencies"_a, "learn"_a, Release())
+          "cold_type"_a, "memory"_a, "hashed"_a, "capacity"_a, "unknown"_a, "frequencies"_a, "learn"_a, Release())
       .def("lookup", &Table::lookup, Release())
       .def(
           "bag",

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,6 +15,35 @@ namespace {
 constexpr std::size_t much = 4096;
 
 }  // namespace
+
+Connection::Connection(socket_t socket) : socket_(socket), in_(16 << 10) {
+  const timeval patience{0, std::chrono::microseconds(pause).count()};
+  ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+}
+
+bool Connection::begins() {
+  if (buffered()) return true;
+  const ssize_t got = ::recv(socket_, in_.data(), in_.size(), 0);
+  if (got > 0) {
+    begin_ = 0;
+    size_ = static_cast<std::size_t>(got);
+  }
+  return got >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+bool Connection::gather(std::size_t bytes) {
+  if (bytes > in_.size()) return false;
+  std::memmove(in_.data(), in_.data() + begin_, size_ - begin_);
+  size_ -= begin_;
+  begin_ = 0;
+  while (size_ < bytes) {
+    if (!wait_for(POLLIN, end_)) return false;
+    const ssize_t got = ::recv(socket_, in_.data() + size_, in_.size() - size_, MSG_DONTWAIT);
+    if (got <= 0 || Clock::now() > end_) return false;
+    size_ += static_cast<std::size_t>(got);
+  }
+  return true;
+}
 
 bool Connection::wait_for(short events, Clock::time_point end) const {
   while (true) {

@@ -15,13 +15,20 @@ class Connection final : public httplib::Stream {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit Connection(socket_t socket) : socket_(socket), in_(16 << 10) {}
+  explicit Connection(socket_t socket);
 
   // Reads and writes from now on end by then.
   void end_by(Clock::time_point end) { end_ = end; }
   // Whether bytes can be read within `patience`; also where the client has hung up.
   bool wait(std::chrono::milliseconds patience) const;
-  bool buffered() const { return begin_ < size_; }
+  // Whether bytes have come, or the client has hung up, within `pause`: in one system call.
+  bool begins();
+  static constexpr std::chrono::milliseconds pause{50};
+  // Waits for as many bytes; false where they are too many to be kept, or do not come in time.
+  bool gather(std::size_t bytes);
+  // What has come and was not read yet; `take` reads so much of it.
+  std::string_view arrived() const { return {in_.data() + begin_, size_ - begin_}; }
+  void take(std::size_t bytes) { begin_ += bytes; }
   // Sends what was written. False where the client does not take it.
   bool flush();
 
@@ -35,6 +42,7 @@ class Connection final : public httplib::Stream {
   socket_t socket() const override { return socket_; }
 
  private:
+  bool buffered() const { return begin_ < size_; }
   bool wait_for(short events, Clock::time_point end) const;
   bool send_all(std::array<std::string_view, 2> parts);
 

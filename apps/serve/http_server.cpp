@@ -11,6 +11,7 @@
 
 #include "apps/serve/connection.hpp"
 #include "apps/serve/crew.hpp"
+#include "apps/serve/plain_request.hpp"
 
 namespace holdall::serve {
 
@@ -23,6 +24,19 @@ std::optional<std::string_view> header(const httplib::Request& request, const ch
   const auto at = request.headers.find(name);
   if (at == request.headers.end()) return std::nullopt;
   return at->second;
+}
+
+// An answer as bytes, but for its body.
+std::string head_of(const Answer& answer, bool last) {
+  std::string head =
+      fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n", answer.status,
+                  answer.status < 400 ? "OK" : "Refused", answer.content_type, answer.body.size());
+  if (answer.json_length)
+    head += fmt::format("Inference-Header-Content-Length: {}\r\n", *answer.json_length);
+  if (answer.status == 503) head += "Retry-After: 1\r\n";
+  if (answer.status == 401) head += "WWW-Authenticate: Bearer\r\n";
+  if (last) head += "Connection: close\r\n";
+  return head += "\r\n";
 }
 
 void put(httplib::Response& response, Answer answer) {
@@ -165,7 +179,8 @@ class HttpServer::Listener final : public httplib::Server {
       const bool last = retired_;
       last_ = last;
       bool closed = false;
-      const bool served = process_request(connection, last, closed, nullptr);
+      const bool served =
+          answer_plain(connection, last) || process_request(connection, last, closed, nullptr);
       connection.end_by(Clock::now() + options_.request);
       if (!connection.flush() || !served || closed || last_) {
         linger(connection);
@@ -174,11 +189,30 @@ class HttpServer::Listener final : public httplib::Server {
     }
   }
 
+  bool answer_plain(Connection& connection, bool last) {
+    auto request = plain_request(connection.arrived());
+    if (request && request->bytes > connection.arrived().size()) {  // the body comes by itself
+      if (!connection.gather(request->bytes)) return false;
+      request = plain_request(connection.arrived());
+    }
+    if (!request || request->body.size() > options_.body) return false;
+    const Answer answer = service_.answer({.method = "POST",
+                                           .path = request->path,
+                                           .body = request->body,
+                                           .json_length = request->json_length,
+                                           .authorization = request->authorization});
+    connection.take(request->bytes);
+    const std::string head = head_of(answer, last);
+    connection.write(head.data(), head.size());
+    connection.write(answer.body.data(), answer.body.size());
+    return true;
+  }
+
   // Whether a request's first bytes come before the silence has been too long or the server
   // retires.
   bool begins(Connection& connection) const {
     const auto silent = Clock::now() + options_.silence;
-    while (!connection.wait(milliseconds(50))) {
+    while (!connection.begins()) {
       if (Clock::now() >= silent) return false;
       if (retired_ && svr_sock_ == INVALID_SOCKET) return false;
     }
@@ -197,12 +231,11 @@ class HttpServer::Listener final : public httplib::Server {
 
   void turn_away(Connection& connection) {
     service_.metrics().refused_connections().Increment();
-    const std::string body = print_error(
-        fmt::format("{} connections are open already: try again later", options_.connections));
-    const std::string answer = fmt::format(
-        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: "
-        "{}\r\nRetry-After: 1\r\nConnection: close\r\n\r\n{}",
-        body.size(), body);
+    const Answer refusal{
+        .status = 503,
+        .body = print_error(
+            fmt::format("{} connections are open already: try again later", options_.connections))};
+    const std::string answer = head_of(refusal, true) + refusal.body;
     connection.end_by(Clock::now() + milliseconds(10));
     connection.write(answer.data(), answer.size());
     connection.flush();

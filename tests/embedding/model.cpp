@@ -124,6 +124,19 @@ TEST_P(Model, EachDeviceHoldsItsShareOfTheHotRows) {
   EXPECT_EQ(table.stats().cold, 0u);
 }
 
+TEST_P(Model, ABudgetWithoutRoomForAChunkIsRefused) {
+  expect_says(
+      complaint([&] { (void)EmbeddingTable::open(engine(), {.memory = 4096}, *rows_of(10, 2)); }),
+      "4 KiB has room for none of its chunks of 2 MiB");
+  EmbeddingTable table = EmbeddingTable::open(engine(), {.memory = chunk}, *rows_of(10, 2));
+  expect_says(complaint([&] { (void)table.set_budget(chunk - 1); }), "give it more, or 0");
+  EXPECT_EQ(table.stats().device_bytes, chunk);
+  EXPECT_EQ(lookup(table, {9}).rows, row_of(9, 0, 2));
+  (void)table.set_budget(0);
+  table.load_version(*rows_of(10, 2));  // under the budget that was set
+  EXPECT_EQ(table.stats().device_bytes, 0u);
+}
+
 TEST_P(Model, RowsOfAnyLengthCrossTheBorderWhole) {
   for (const std::uint32_t dim : {1u, 3u, 25u, 127u, 300u}) {
     SCOPED_TRACE(dim);

@@ -1,4 +1,6 @@
 // holdall embed: what a source has, what a table will take, a copy in another format, a trial.
+#include <cmath>
+
 #include "tests/holdall/program.hpp"
 
 namespace holdall::apps {
@@ -6,8 +8,8 @@ namespace {
 
 class Embed : public Program {
  protected:
-  // Four rows of three.
-  std::string npy() const {
+  // Four rows of three; `last`: the last element.
+  std::string npy(float last = 11, const std::string& name = "t.npy") const {
     std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 3), }";
     header.resize(117, ' ');
     header += '\n';
@@ -16,10 +18,10 @@ class Embed : public Program {
     bytes += '\0';
     bytes += header;
     for (int i = 0; i < 12; ++i) {
-      const auto value = static_cast<float>(i);
+      const float value = i == 11 ? last : static_cast<float>(i);
       bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
     }
-    return file("t.npy", bytes);
+    return file(name, bytes);
   }
 };
 
@@ -51,6 +53,28 @@ TEST_F(Embed, import_there_and_back_gives_the_same_bytes) {
   const std::string rows = contents(table), copied = contents(back);
   EXPECT_EQ(copied.substr(copied.size() - 48), rows.substr(rows.size() - 48));
   EXPECT_EQ(works("embed inspect --json " + back).json()["rows"], 4);
+}
+
+TEST_F(Embed, what_is_no_number_is_let_in_refused_or_zeroed) {
+  const std::string table = npy(NAN, "nan.npy"), copy = path("copy.npy");
+  const std::string import = "embed import " + table + " " + copy + " --driver host --memory 64MiB";
+  refused(import + " --nan refuse", 1, {"nan.npy", "are no numbers"});
+  works(import);
+  EXPECT_EQ(contents(copy).substr(128 + 44), contents(table).substr(128 + 44));
+  works(import + " --nan zero");
+  EXPECT_EQ(contents(copy).substr(128 + 44), std::string(4, '\0'));
+}
+
+TEST_F(Embed, narrower_rows_on_the_host_are_planned_and_tried) {
+  const std::string plan = "embed plan --json " + npy() + " --budget 0";
+  EXPECT_EQ(works(plan + " --cold-type int8").json()[0]["host_bytes"], 2 << 20);
+  refused(plan + " --type fp16 --cold-type fp32", 1, {"narrower type"});
+  const nlohmann::json json =
+      works(
+          "embed bench --json --driver host --memory 64MiB --rows 65536 --batch 1024 --seconds "
+          "0.05 --lookups 20 --cold-type fp16")
+          .json();
+  EXPECT_EQ(json["verified"], true);
 }
 
 TEST_F(Embed, bench_prints_rates_and_checks_the_rows) {

@@ -137,6 +137,16 @@ class EmbeddingIs(unittest.TestCase):
             table.set_budget(0)
             self.assertLessEqual(abs(table(ids) - weight[ids]).max(), error)
 
+    def test_rows_rounded_while_in_host_memory(self):
+        weight = weights(30_000, 32)
+        for cold, error in (("float16", 2e-3), ("int8", 2e-2)):
+            table = holdall.Embedding(30_000, 32, _weight=weight, cold_dtype=cold, memory="2MiB", engine=engine())
+            hot = 2 * 2**20 // 128
+            numpy.testing.assert_array_equal(table(numpy.arange(hot)), weight[:hot])
+            rest = table(numpy.arange(hot, 30_000))
+            self.assertFalse(numpy.array_equal(rest, weight[hot:]))
+            numpy.testing.assert_allclose(rest, weight[hot:], atol=error)
+
     def test_threads_share_a_table(self):
         weight = weights()
         table = holdall.Embedding(50, 7, _weight=weight, engine=engine())

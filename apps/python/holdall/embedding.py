@@ -31,16 +31,18 @@ class _Table:
 
     def __init__(self, num_embeddings: int | None, embedding_dim: int | None, padding_idx: int | None,
                  max_norm: float | None, scale_grad_by_freq: bool, sparse: bool, _weight: Any,
-                 engine: Engine | None, memory: int | str | None, dtype: str, keys: Any, hashed: bool, capacity: int,
-                 unknown: str, frequencies: Sequence[int] | None, learn: bool, name: str, tensor: str):
+                 engine: Engine | None, memory: int | str | None, dtype: str, cold_dtype: str | None,
+                 keys: Any, hashed: bool, capacity: int, unknown: str, frequencies: Sequence[int] | None, learn: bool,
+                 name: str, tensor: str):
         if max_norm is not None:
             raise ValueError("max_norm changes rows as they are read; renormalise them before they are served")
         if scale_grad_by_freq or sparse:
             raise ValueError("scale_grad_by_freq and sparse are of gradients, and there are none here")
         self.engine = Engine() if engine is None else engine
-        common = dict(name=name, type=dtype, memory=2**64 - 1 if memory is None else _bytes(memory),
-                      hashed=hashed, capacity=capacity, unknown=unknown,
-                      frequencies=[] if frequencies is None else [int(count) for count in frequencies], learn=learn)
+        common = dict(name=name, type=dtype, cold_type=cold_dtype or "",
+                      memory=2**64 - 1 if memory is None else _bytes(memory), hashed=hashed, capacity=capacity,
+                      unknown=unknown, learn=learn,
+                      frequencies=[] if frequencies is None else [int(count) for count in frequencies])
         if isinstance(_weight, (str, os.PathLike)):
             self._table = _core.Table(self.engine, os.fspath(_weight), dim=embedding_dim or 0, tensor=tensor, **common)
             rows = self._table.stats()["rows"]
@@ -148,19 +150,21 @@ class Embedding(_Table):
     """Rows by index, as torch.nn.Embedding has them, for reading.
 
     Beyond torch's arguments: `engine` (one of its own otherwise), `memory` of each device for rows, `dtype` of the
-    rows as stored ("float32", "float16", "bfloat16", "int8"), `keys` of the rows and `hashed` where these are any
-    numbers, `capacity` for more rows, `unknown` keys are "error" or "zeros", `frequencies` of the rows or `learn`
-    them. `_weight` is an array, or a path that `holdall embed inspect` reads.
+    rows as stored ("float32", "float16", "bfloat16", "int8"), `cold_dtype` of those in host memory, a narrower one
+    to which they are rounded, `keys` of the rows and `hashed` where these are any numbers, `capacity` for more rows,
+    `unknown` keys are "error" or "zeros", `frequencies` of the rows or `learn` them. `_weight` is an array, or a path
+    that `holdall embed inspect` reads.
     """
 
     def __init__(self, num_embeddings: int | None, embedding_dim: int | None, padding_idx: int | None = None,
                  max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
                  sparse: bool = False, _weight: Any = None, *, engine: Engine | None = None,
-                 memory: int | str | None = None, dtype: str = "float32", keys: Any = None, hashed: bool = False,
-                 capacity: int = 0, unknown: str = "error", frequencies: Sequence[int] | None = None,
-                 learn: bool = False, name: str = "table", tensor: str = ""):
+                 memory: int | str | None = None, dtype: str = "float32", cold_dtype: str | None = None,
+                 keys: Any = None, hashed: bool = False, capacity: int = 0, unknown: str = "error",
+                 frequencies: Sequence[int] | None = None, learn: bool = False, name: str = "table", tensor: str = ""):
         super().__init__(num_embeddings, embedding_dim, padding_idx, max_norm, scale_grad_by_freq, sparse, _weight,
-                         engine, memory, dtype, keys, hashed, capacity, unknown, frequencies, learn, name, tensor)
+                         engine, memory, dtype, cold_dtype, keys, hashed, capacity, unknown, frequencies, learn, name,
+                         tensor)
 
     @classmethod
     def from_pretrained(cls, embeddings: Any, freeze: bool = True, padding_idx: int | None = None,
@@ -189,13 +193,14 @@ class EmbeddingBag(_Table):
                  norm_type: float = 2.0, scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
                  _weight: Any = None, include_last_offset: bool = False, padding_idx: int | None = None, *,
                  engine: Engine | None = None, memory: int | str | None = None, dtype: str = "float32",
-                 keys: Any = None, hashed: bool = False, capacity: int = 0, unknown: str = "error",
-                 frequencies: Sequence[int] | None = None, learn: bool = False, name: str = "table",
-                 tensor: str = ""):
+                 cold_dtype: str | None = None, keys: Any = None, hashed: bool = False, capacity: int = 0,
+                 unknown: str = "error", frequencies: Sequence[int] | None = None, learn: bool = False,
+                 name: str = "table", tensor: str = ""):
         if mode not in ("sum", "mean", "max"):
             raise ValueError(f"mode '{mode}' is none of sum, mean and max")
         super().__init__(num_embeddings, embedding_dim, padding_idx, max_norm, scale_grad_by_freq, sparse, _weight,
-                         engine, memory, dtype, keys, hashed, capacity, unknown, frequencies, learn, name, tensor)
+                         engine, memory, dtype, cold_dtype, keys, hashed, capacity, unknown, frequencies, learn, name,
+                         tensor)
         self.mode = mode
         self.include_last_offset = include_last_offset
 
