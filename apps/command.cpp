@@ -132,7 +132,7 @@ void add_engine_options(CLI::App& command, Config& config) {
       ->check(CLI::IsMember({"cuda", "host"}));
   command.add_option("--devices", config.devices, "how many devices; 0: all")
       ->type_name("N")
-      ->check(CLI::Range(0, 256))
+      ->check(CLI::Range(0, 255))
       ->capture_default_str();
   command.add_option("--trace", config.trace, "record every access of a chunk to this file")
       ->type_name("FILE");
@@ -157,7 +157,7 @@ bool notes_left_out = false;
 }  // namespace
 
 void note(const std::string& text) {
-  if (!notes_left_out) fmt::print(stderr, "holdall: note: {}\n", text);
+  if (!notes_left_out) tell("holdall: note: {}\n", text);
 }
 
 void leave_notes_out() { notes_left_out = true; }
@@ -215,7 +215,7 @@ void Progress::draw() {
       left = fmt::format(", {:.0f} s to go", since(counts_since_) *
                                                  static_cast<double>(whole_ - done_) /
                                                  static_cast<double>(done_ - first_done_));
-    fmt::print(stderr, "\r\033[K{}{}, {:.0f} s{}", bar, text_, since(began), left);
+    tell("\r\033[K{}{}, {:.0f} s{}", bar, text_, since(began), left);
     std::fflush(stderr);
   } while (!stop_.wait_for(hold, 200ms, stopped));
   std::fputs("\r\033[K", stderr);

@@ -1,14 +1,18 @@
 // What the sub-commands of `holdall` share: options, exit statuses, messages, progress.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <cstdio>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "engine/config.hpp"
@@ -24,8 +28,8 @@ constexpr int usage = 2;
 // policies. `files`: also told its name.
 void add_plugin_option(CLI::App& command, std::vector<std::string>* files = nullptr);
 
-// Adds --plugin, --memory, --host-memory, --policy, --chunk, --driver, --devices, --trace and --timeline,
-// read into `config`.
+// Adds --plugin, --memory, --host-memory, --policy, --chunk, --driver, --devices, --trace and
+// --timeline, read into `config`.
 void add_engine_options(CLI::App& command, Config& config);
 
 // Accepts "8MiB" and the like for `bytes`, but not 0.
@@ -49,7 +53,12 @@ double measured_link(vmm::Driver& driver, int device);
 int run_script(const std::string& script, const std::string& folder, const char* named,
                const std::vector<std::string>& arguments);
 
-// "holdall: note: ..." on standard error.
+// To standard error, whatever becomes of it there: it may be closed, or on a full disk.
+template <typename... Values>
+void tell(fmt::format_string<Values...> text, Values&&... values) {
+  std::fputs(fmt::format(text, std::forward<Values>(values)...).c_str(), stderr);
+}
+// "holdall: note: ..." there.
 void note(const std::string& text);
 // No notes from here on: another process of the same run tells them.
 void leave_notes_out();
@@ -63,7 +72,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // A bar of `done` out of `whole`, and about how many seconds are left; 0: unknown, seconds alone. Thread-safe.
+  // A bar of `done` out of `whole`, and about how many seconds are left; 0: unknown, seconds alone.
+  // Thread-safe.
   void show(std::uint64_t done, std::uint64_t whole);
   void show(const std::string& text, std::uint64_t done, std::uint64_t whole);
 

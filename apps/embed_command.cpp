@@ -49,8 +49,7 @@ void add_source_options(CLI::App& command, Options& o) {
 }
 
 void add_table_options(CLI::App& command, Options& o) {
-  command.add_option("--type", o.spec.type, "of the rows as stored: fp32, fp16, bf16 or int8")
-      ->transform(CLI::CheckedTransformer(row_types()));
+  add_choice(command, "--type", o.spec.type, row_types(), "of the rows as stored");
   add_row_options(command, o.spec);
   command.add_flag("--hashed", o.hashed, "keys are any 64-bit numbers, not row numbers");
   command.add_option("--capacity", o.spec.capacity,
@@ -217,8 +216,7 @@ void add_embed(CLI::App& app, int& status) {
       ->check(CLI::Range(0.0, 10.0));
   add_count(*command, "--batch", o->trial.batch, "keys of a look-up");
   add_count(*command, "--updates", o->trial.updates, "rows a second that are updated meanwhile");
-  command->add_option("--cold-type", o->trial.cold_type, "of the rows in host memory")
-      ->transform(CLI::CheckedTransformer(row_types()));
+  add_choice(*command, "--cold-type", o->trial.cold_type, row_types(), "of the rows in host memory");
   command->add_flag("--learn", o->trial.learn_aside, "count what is asked for");
   command->add_option("--seconds", o->seconds, "to look up for");
   add_count(*command, "--lookups", o->lookups, "that are timed one by one");

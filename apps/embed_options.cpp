@@ -13,22 +13,15 @@ const std::map<std::string, RowType>& row_types() {
 }
 
 void add_row_options(CLI::App& command, TableSpec& spec) {
-  command
-      .add_option("--cold-type", spec.cold_type,
-                  "of the rows in host memory, narrower: more fit, but they are rounded")
-      ->transform(CLI::CheckedTransformer(row_types()));
-  command
-      .add_option("--nan", spec.not_a_number,
-                  "what is done with values that are no number: allow, refuse or zero")
-      ->transform(
-          CLI::CheckedTransformer(std::map<std::string, NotANumber>{{"allow", NotANumber::allow},
-                                                                    {"refuse", NotANumber::refuse},
-                                                                    {"zero", NotANumber::zero}}));
-  command
-      .add_option("--duplicates", spec.duplicates,
-                  "of keys that a source has twice: the last counts, or refuse")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Duplicates>{
-          {"last", Duplicates::last}, {"refuse", Duplicates::refuse}}));
+  add_choice(command, "--cold-type", spec.cold_type, row_types(),
+             "of the rows in host memory, narrower: more fit, but they are rounded");
+  add_choice<NotANumber, NotANumber>(
+      command, "--nan", spec.not_a_number,
+      {{"allow", NotANumber::allow}, {"refuse", NotANumber::refuse}, {"zero", NotANumber::zero}},
+      "what is done with values that are no number");
+  add_choice<Duplicates, Duplicates>(command, "--duplicates", spec.duplicates,
+                                     {{"last", Duplicates::last}, {"refuse", Duplicates::refuse}},
+                                     "of keys that a source has twice: the last counts, or refuse");
 }
 
 }  // namespace holdall::apps

@@ -39,7 +39,7 @@ std::string usage_message(const CLI::App* app, const CLI::Error& error) {
 // Results are lost if standard output cannot take them: a full disk, a closed pipe.
 int flushed(int status) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
-  fmt::print(stderr, "holdall: cannot write to standard output: {}\n", std::strerror(errno));
+  tell("holdall: cannot write to standard output: {}\n", std::strerror(errno));
   return failed;
 }
 
@@ -60,10 +60,10 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return flushed(app.exit(e) == 0 ? 0 : usage);
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "holdall: out of memory: use a smaller graph, or a machine with more\n");
+    tell("holdall: out of memory: use a smaller graph, or a machine with more\n");
     return failed;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "holdall: {}\n", e.what());
+    tell("holdall: {}\n", e.what());
     return failed;
   }
   for (const holdall::PluginFault& fault : holdall::plugin_faults())

@@ -30,7 +30,7 @@ int replay_live(const std::string& path, const std::vector<std::string>& policie
       if (!json) note(text);
       continue;
     }
-    fmt::print(stderr, "holdall: {}\n", text);
+    tell("holdall: {}\n", text);
     status = failed;
   }
   if (json) {

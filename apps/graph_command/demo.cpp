@@ -118,7 +118,7 @@ int run_demo(const GraphOptions& o) {
                to_string(row.traffic.bytes_out), rate(row.traffic.bytes_in, row.seconds),
                row.seconds, row.in_memory_seconds);
   if (wrong) {
-    fmt::print(stderr, "holdall: an answer is wrong: {}\n", *wrong);
+    tell("holdall: an answer is wrong: {}\n", *wrong);
     return failed;
   }
   fmt::print("\nAll answers equal those of the in-memory reference.\n");

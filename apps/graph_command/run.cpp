@@ -213,7 +213,7 @@ int run_here(const Algorithm& algorithm, const GraphOptions& o, const Processes&
     unsaved = close(engine);
   }
   if (processes.rank() > 0) {
-    if (unsaved) fmt::print(stderr, "holdall: process {}: {}\n", processes.rank(), *unsaved);
+    if (unsaved) tell("holdall: process {}: {}\n", processes.rank(), *unsaved);
     return unsaved ? failed : 0;
   }
   j.update(outcome.facts);
@@ -235,8 +235,8 @@ int run_here(const Algorithm& algorithm, const GraphOptions& o, const Processes&
     fmt::print("{}\n", j.dump());
   else
     print_run(j);
-  if (wrong) fmt::print(stderr, "holdall: the answer is wrong: {}\n", *wrong);
-  if (unsaved) fmt::print(stderr, "holdall: {}\n", *unsaved);
+  if (wrong) tell("holdall: the answer is wrong: {}\n", *wrong);
+  if (unsaved) tell("holdall: {}\n", *unsaved);
   return wrong || unsaved ? failed : 0;
 }
 
@@ -253,7 +253,7 @@ int run_algorithm(const Algorithm& algorithm, const GraphOptions& given) {
   try {
     return run_here(algorithm, of_process(o, algorithm, processes), processes);
   } catch (const std::exception& e) {
-    fmt::print(stderr, "holdall: process {}: {}\n", processes.rank(), e.what());
+    tell("holdall: process {}: {}\n", processes.rank(), e.what());
     std::fflush(stderr);
     processes.abort(failed);
   }

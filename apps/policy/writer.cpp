@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "apps/policy/error.hpp"
 #include "apps/policy/trace.hpp"
@@ -30,10 +33,19 @@ Writer::Writer(const std::string& path, const std::string& format)
     throw LabError(
         fmt::format("no format '{}' to write; there are holdall, oracleGeneral, csv, txt", format));
   format_ = static_cast<Format>(found - all.begin());
-  file_.reset(path == "-" ? stdout : std::fopen(path.c_str(), "wb"));
+  std::error_code none;
+  if (path != "-" &&
+      (!std::filesystem::exists(path, none) || std::filesystem::is_regular_file(path, none)))
+    unfinished_ = path + ".unfinished";
+  file_.reset(path == "-" ? stdout
+                          : std::fopen((unfinished_.empty() ? path : unfinished_).c_str(), "wb"));
   if (!file_) throw LabError(fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
   if (format_ == holdall) std::fwrite(trace_magic, 8, 1, file_.get());
   if (format_ == csv) std::fputs("time,key,size,op,next\n", file_.get());
+}
+
+Writer::~Writer() {
+  if (!unfinished_.empty()) std::remove(unfinished_.c_str());
 }
 
 void Writer::append(const TraceRecord& record) {
@@ -81,6 +93,10 @@ void Writer::close() {
   bool whole = std::fflush(file_.get()) == 0 && std::ferror(file_.get()) == 0;
   std::FILE* const file = file_.release();
   if (file != stdout) whole = std::fclose(file) == 0 && whole;
+  if (whole && !unfinished_.empty()) {
+    whole = std::rename(unfinished_.c_str(), path_.c_str()) == 0;
+    if (whole) unfinished_.clear();
+  }
   if (!whole) throw LabError(fmt::format("{}: is not whole: {}", path_, std::strerror(errno)));
 }
 

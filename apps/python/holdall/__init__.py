@@ -5,7 +5,7 @@
     pooled = bag(indices, offsets)           # numpy on the host driver; torch tensors where torch is
 
     engine = holdall.Engine(memory="8GiB", policy="s3fifo")
-    edges = engine.reserve(4_000_000_000, "uint32", name="edges", path="graph.hold")
+    edges = engine.reserve(4_000_000_000, "uint32", name="edges", path="edges.bin")
     with engine.acquire(read=[edges[first:first + count]]):
         step(numpy.asarray(edges[first:first + count]))
 """
