@@ -127,6 +127,11 @@ TEST_F(BadUse, one_file_for_two_things) {
   EXPECT_EQ(contents(graph), before);
 }
 
+TEST_F(BadUse, a_standard_error_that_takes_nothing) {
+  for (const char* const line : {"graph info none", "policy replay none", "embed inspect none.npy"})
+    EXPECT_EQ(holdall(line, {}, "/dev/full").status, 1) << line;
+}
+
 TEST_F(BadUse, a_refused_run_leaves_no_output) {
   refused("graph bfs kron:10 --driver host --source 9999 --output " + path("parents"), 1, {});
   refused("graph convert " + path("none") + " " + path("new.sg"), 1, {});

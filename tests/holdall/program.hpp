@@ -47,13 +47,13 @@ class Program : public testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
-  // Runs `holdall` with the words of `line`; `out`: where its standard output goes instead.
-  Outcome holdall(const std::string& line, const std::string& out = {}) const {
-    return start(std::string(HOLDALL_PROGRAM) + " " + line, out);
+  // Runs `holdall` with the words of `line`; `out`, `err`: where its standard output and error go instead.
+  Outcome holdall(const std::string& line, const std::string& out = {}, const std::string& err = {}) const {
+    return start(std::string(HOLDALL_PROGRAM) + " " + line, out, err);
   }
 
   // Runs the words of `line`, the first being a program's path.
-  Outcome start(const std::string& line, const std::string& out = {}) const {
+  Outcome start(const std::string& line, const std::string& out = {}, const std::string& err = {}) const {
     std::istringstream words(line);
     std::vector<std::string> arguments;
     for (std::string word; words >> word;) arguments.push_back(word);
@@ -61,7 +61,7 @@ class Program : public testing::Test {
     for (std::string& argument : arguments) raw.push_back(argument.data());
     raw.push_back(nullptr);
 
-    const std::string to = out.empty() ? path("stdout") : out, messages = path("stderr");
+    const std::string to = out.empty() ? path("stdout") : out, messages = err.empty() ? path("stderr") : err;
     constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -77,7 +77,7 @@ class Program : public testing::Test {
     Outcome outcome;
     if (WIFEXITED(status)) outcome.status = WEXITSTATUS(status);
     if (out.empty()) outcome.out = contents(to);
-    outcome.err = contents(messages);
+    if (err.empty()) outcome.err = contents(messages);
     return outcome;
   }
 

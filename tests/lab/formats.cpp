@@ -210,6 +210,24 @@ TEST(Formats, WhatIsWrittenIsReadAgain) {
   }
 }
 
+TEST(Formats, AWriterLeavesWhatIsThereUntilAllIsWritten) {
+  const TemporaryFile file("precious");
+  const auto contents = [&] {
+    std::ifstream in(file.path(), std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  {
+    Writer writer(file.path(), "csv");
+    writer.append(some_records()[0]);
+    EXPECT_EQ(contents(), "precious");
+  }
+  EXPECT_EQ(contents(), "precious");
+  EXPECT_FALSE(std::filesystem::exists(file.path() + ".unfinished"));
+  Writer writer(file.path(), "csv");
+  writer.close();
+  EXPECT_EQ(contents(), "time,key,size,op,next\n");
+}
+
 // The same requests stand there in five files.
 TEST(Formats, RecordedTracesAreTheSameInEveryFormat) {
   const auto folder = recorded();
