@@ -27,6 +27,10 @@ Config checked(Config config, const vmm::Driver& driver) {
   if (config.devices < 0 || config.devices > driver.devices())
     throw NoDevice(fmt::format("{} devices were asked for, the {} driver has {}: lower --devices",
                                config.devices, driver.name(), driver.devices()));
+  constexpr int most = 255;  // a chunk's notes keep its device in 8 bits
+  if (config.devices > most)
+    throw NoDevice(fmt::format("{} devices were asked for, an engine has {} at the most: lower --devices",
+                               config.devices, most));
   for (int i = 0; i < config.devices; ++i)
     if (!driver.info(i).supports_paging)
       throw NoDevice(fmt::format("device {} ({}) has no virtual memory management: use another, or "

@@ -204,6 +204,10 @@ TEST(Messages, MoreDevicesThanThereAre) {
                 Engine(vmm::make_host_driver({.devices = 2, .capacity = 8_MiB}), {.devices = 3});
               }),
               {"3", "2", "--devices"});
+  expect_says(message_of<NoDevice>([] {
+                Engine({.memory = 8_MiB, .driver = "host", .devices = 256});
+              }),
+              {"256", "255", "--devices"});
 }
 
 TEST(Messages, AnUnknownPolicyOrDriver) {
