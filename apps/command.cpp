@@ -86,46 +86,37 @@ void add_engine_options(CLI::App& command, Config& config) {
         return fmt::format("'{}' is not 2 MiB times a power of two, such as 2MiB, 8MiB or 64MiB",
                            text);
       });
-  command
-      .add_option_function<std::string>(
-          "--policy",
-          [&config](const std::string& text) {
-            try {
-              (void)make_policy(text);
-            } catch (const PolicyError& e) {
-              throw CLI::ValidationError("--policy", e.what());
-            }
-            config.policy = text;
-          },
-          "who is evicted: see `holdall policy list`")
+  // `make` throws PolicyError for what there is not.
+  const auto add_spec = [&](const std::string& name, std::string& spec, auto make,
+                            const std::string& help) {
+    return command.add_option_function<std::string>(
+        name,
+        [name, &spec, make](const std::string& text) {
+          try {
+            make(text);
+          } catch (const PolicyError& e) {
+            throw CLI::ValidationError(name, e.what());
+          }
+          spec = text;
+        },
+        help);
+  };
+  add_spec(
+      "--policy", config.policy, [](const std::string& text) { (void)make_policy(text); },
+      "who is evicted: see `holdall policy list`")
       ->type_name("NAME")
       ->default_str(config.policy);
-  command
-      .add_option_function<std::string>(
-          "--prefetch",
-          [&config](const std::string& text) {
-            try {
-              (void)make_prefetch(text);
-            } catch (const PolicyError& e) {
-              throw CLI::ValidationError("--prefetch", e.what());
-            }
-            config.prefetch = text;
-          },
-          "what else comes in with a chunk: none, next:n=4, stride:ahead=4, tree:density=51")
+  add_spec(
+      "--prefetch", config.prefetch, [](const std::string& text) { (void)make_prefetch(text); },
+      "what else comes in with a chunk: none, next:n=4, stride:ahead=4, tree:density=51")
       ->type_name("NAME")
       ->default_str(config.prefetch);
-  command
-      .add_option_function<std::string>(
-          "--shadow",
-          [&config](const std::string& list) {
-            try {
-              for (const std::string& policy : split_policies(list)) (void)make_policy(policy);
-            } catch (const PolicyError& e) {
-              throw CLI::ValidationError("--shadow", e.what());
-            }
-            config.shadow = list;
-          },
-          "also tell what these policies, by commas, would have hit and faulted, from a sample")
+  add_spec(
+      "--shadow", config.shadow,
+      [](const std::string& list) {
+        for (const std::string& policy : split_policies(list)) (void)make_policy(policy);
+      },
+      "also tell what these policies, by commas, would have hit and faulted, from a sample")
       ->type_name("LIST");
   command.add_option("--driver", config.driver, "cuda or host (default: the GPU if there is one)")
       ->type_name("NAME")
