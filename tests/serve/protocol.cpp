@@ -81,7 +81,7 @@ TEST(Protocol, weights_and_padding_are_taken) {
 }
 
 TEST(Protocol, what_is_malformed_is_refused_by_name) {
-  refused("", 400, "no JSON");
+  refused("", 400, "no body");
   refused("[1]", 400, "no JSON object");
   refused("{}", 400, "no list 'inputs'");
   refused(R"({"inputs":[]})", 400, "0 inputs");
