@@ -23,6 +23,12 @@ constexpr std::string_view server_name = "holdall";
 constexpr std::string_view server_version = "0.1.0";
 constexpr std::string_view platform = "holdall_embedding";
 
+// A server that cannot be had as it was asked for.
+class ServeError : public Error {
+ public:
+  using Error::Error;
+};
+
 struct ServiceLimits {
   std::uint64_t keys = 1 << 17;  // of one request, and bags
   BatchLimits batch = {};
