@@ -199,8 +199,8 @@ class GrpcServer::Listener final : public inference::GRPCInferenceService::Callb
           if (context.IsCancelled()) throw RequestError(408, "the client waits no longer");
           return read_infer(asked);
         },
-        [&](const InferAnswer& answer) {
-          write_infer(answer, asked.raw_input_contents_size() > 0, to);
+        [&](InferAnswer answer) {
+          write_infer(std::move(answer), asked.raw_input_contents_size() > 0, to);
         });
   }
 

@@ -110,18 +110,18 @@ InferRequest read_infer(const inference::ModelInferRequest& given) {
   return request;
 }
 
-void write_infer(const InferAnswer& answer, bool raw, inference::ModelInferResponse& to) {
+void write_infer(InferAnswer answer, bool raw, inference::ModelInferResponse& to) {
   to.set_model_name(answer.model);
   to.set_model_version(answer.version);
   to.set_id(answer.id);
-  for (const OutputTensor& tensor : answer.outputs) {
+  for (OutputTensor& tensor : answer.outputs) {
     auto& output = *to.add_outputs();
     output.set_name(tensor.name);
     output.set_datatype(tensor.datatype);
     for (const std::uint64_t length : tensor.shape)
       output.add_shape(static_cast<std::int64_t>(length));
     if (raw) {
-      to.add_raw_output_contents(tensor.bytes.data(), tensor.bytes.size());
+      to.add_raw_output_contents(std::move(tensor.bytes));
     } else if (tensor.datatype == "FP32") {
       auto& list = *output.mutable_contents()->mutable_fp32_contents();
       list.Resize(static_cast<int>(tensor.bytes.size() / sizeof(float)), 0);

@@ -11,6 +11,6 @@ namespace holdall::serve {
 InferRequest read_infer(const inference::ModelInferRequest& request);
 
 // Elements are as the request had them: raw, or in lists.
-void write_infer(const InferAnswer& answer, bool raw, inference::ModelInferResponse& to);
+void write_infer(InferAnswer answer, bool raw, inference::ModelInferResponse& to);
 
 }  // namespace holdall::serve

@@ -32,7 +32,7 @@ std::optional<std::string_view> header(const httplib::Request& request, const ch
 std::string head_of(const Answer& answer, bool last) {
   std::string head =
       fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n", answer.status,
-                  answer.status < 400 ? "OK" : "Refused", answer.content_type, answer.body.size());
+                  answer.status < 400 ? "OK" : "Refused", answer.content_type, answer.bytes());
   put_headers(answer, [&](const char* name, const std::string& value) {
     head.append(name).append(": ").append(value).append("\r\n");
   });
@@ -47,6 +47,7 @@ void put(httplib::Response& response, Answer answer) {
   });
   response.set_header("Content-Type", answer.content_type);
   response.body = std::move(answer.body);
+  for (const std::string& piece : answer.tail) response.body += piece;
 }
 
 }  // namespace
@@ -214,6 +215,7 @@ class HttpServer::Listener final : public httplib::Server {
     const std::string head = head_of(answer, last);
     connection.write(head.data(), head.size());
     connection.write(answer.body.data(), answer.body.size());
+    for (const std::string& piece : answer.tail) connection.write(piece.data(), piece.size());
     return true;
   }
 

@@ -63,7 +63,7 @@ struct OutputTensor {
   std::string name;
   std::string datatype;  // "FP32", "BOOL"
   std::vector<std::uint64_t> shape;
-  std::string_view bytes;
+  std::string bytes;
   bool binary = false;
 };
 struct InferAnswer {

@@ -50,16 +50,33 @@ std::uint64_t whole(const json& value, const std::string& what) {
   return value.get<std::uint64_t>();
 }
 
-// Throws as soon as something is nested deeper than any request needs.
-bool shallow(int depth, json::parse_event_t, json&) {
+// Before the text is parsed, which takes memory, and stack, with the depth.
+void need_shallow(std::string_view text) {
   constexpr int deepest = 12;
-  if (depth > deepest) refuse(fmt::format("the JSON is nested deeper than {} levels", deepest));
-  return true;
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        quoted = false;
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > deepest)
+        refuse(fmt::format("the JSON is nested deeper than {} levels", deepest));
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
 }
 
 json parse_object(std::string_view body) {
+  need_shallow(body);
   try {
-    json object = json::parse(body, shallow);
+    json object = json::parse(body);
     if (!object.is_object()) refuse("the request is no JSON object");
     return object;
   } catch (const json::exception& e) {
@@ -217,12 +234,12 @@ InferRequest parse_infer(std::string_view body, std::optional<std::string_view> 
   return request;
 }
 
-PrintedAnswer print_infer(const InferAnswer& answer) {
+PrintedAnswer print_infer(InferAnswer answer) {
   PrintedAnswer printed;
   std::string& to = printed.body;
   std::size_t room = 512;
   for (const OutputTensor& tensor : answer.outputs)
-    room += 128 + tensor.bytes.size() * (tensor.binary ? 1 : 3);
+    room += 128 + (tensor.binary ? 0 : tensor.bytes.size() * 3);
   to.reserve(room);
   to += fmt::format(R"({{"model_name":{},"model_version":"{}",)", json(answer.model).dump(),
                     answer.version);
@@ -248,8 +265,8 @@ PrintedAnswer print_infer(const InferAnswer& answer) {
   to += "]}";
   if (!binary) return printed;
   printed.json_length = to.size();
-  for (const OutputTensor& tensor : answer.outputs)
-    if (tensor.binary) to += tensor.bytes;
+  for (OutputTensor& tensor : answer.outputs)
+    if (tensor.binary) printed.tensors.push_back(std::move(tensor.bytes));
   return printed;
 }
 

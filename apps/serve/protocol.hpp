@@ -22,10 +22,11 @@ InferRequest parse_infer(std::string_view body, std::optional<std::string_view> 
 
 struct PrintedAnswer {
   std::string body;
-  std::optional<std::uint64_t> json_length;  // where a tensor is binary
+  std::vector<std::string> tensors;          // that are binary, behind it
+  std::optional<std::uint64_t> json_length;  // of the body, where there are
 };
 // What is no number has no word in JSON and is printed as null.
-PrintedAnswer print_infer(const InferAnswer& answer);
+PrintedAnswer print_infer(InferAnswer answer);
 
 // {"error": reason}
 std::string print_error(std::string_view reason);

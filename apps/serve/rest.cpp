@@ -63,9 +63,12 @@ Answer infer(Service& service, Model& model, const Call& call) {
   PrintedAnswer printed;
   service.infer(
       model, [&] { return parse_infer(call.body, call.json_length); },
-      [&](const InferAnswer& answer) { printed = print_infer(answer); });
-  return {200, printed.json_length ? "application/octet-stream" : "application/json",
-          std::move(printed.body), printed.json_length};
+      [&](InferAnswer answer) { printed = print_infer(std::move(answer)); });
+  return {.status = 200,
+          .content_type = printed.json_length ? "application/octet-stream" : "application/json",
+          .body = std::move(printed.body),
+          .tail = std::move(printed.tensors),
+          .json_length = printed.json_length};
 }
 
 Answer model_call(Service& service, const Call& call, std::string_view rest) {
@@ -148,6 +151,12 @@ Answer route(Service& service, const Call& call) {
 }
 
 }  // namespace
+
+std::size_t Answer::bytes() const {
+  std::size_t all = body.size();
+  for (const std::string& piece : tail) all += piece.size();
+  return all;
+}
 
 Answer answer_call(Service& service, const Call& call) {
   try {

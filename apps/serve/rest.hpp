@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "apps/serve/service.hpp"
 
@@ -28,8 +29,11 @@ struct Answer {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
+  std::vector<std::string> tail = {};  // of the body, piece by piece
   std::optional<std::uint64_t> json_length = {};
   std::string_view allow = {};  // of a 405: the methods that the path has
+
+  std::size_t bytes() const;  // of the body, its tail included
 };
 
 // Never throws but bad_alloc. Thread-safe.

@@ -75,7 +75,7 @@ Model& Service::model(std::string_view name, std::string_view version) {
 }
 
 void Service::infer(Model& model, const std::function<InferRequest()>& read,
-                    const std::function<void(const InferAnswer&)>& print) {
+                    const std::function<void(InferAnswer)>& print) {
   const auto began = std::chrono::steady_clock::now();
   int status = 500;
   struct Count {  // whatever comes of it
@@ -89,7 +89,7 @@ void Service::infer(Model& model, const std::function<InferRequest()>& read,
     const InferRequest request = read();
     const Question question = question_of(request, limits_.keys);
     // 2. its answer
-    const Reply reply = model.ask(question);
+    Reply reply = model.ask(question);
     // 3. in the form that was asked for
     InferAnswer said{model.name(), std::to_string(model.version()), request.id, {}};
     const std::uint64_t n = question.answers();
@@ -97,11 +97,11 @@ void Service::infer(Model& model, const std::function<InferRequest()>& read,
       said.outputs.push_back({question.pooled ? "pooled" : "rows",
                               "FP32",
                               {n, model.dim()},
-                              reply.rows,
+                              std::move(reply.rows),
                               question.rows_binary});
     if (question.found_wanted)
-      said.outputs.push_back({"found", "BOOL", {n}, reply.found, question.found_binary});
-    print(said);
+      said.outputs.push_back({"found", "BOOL", {n}, std::move(reply.found), question.found_binary});
+    print(std::move(said));
     status = 200;
   } catch (const RequestError& e) {
     status = e.status();

@@ -65,10 +65,9 @@ class Service {
   }
 
   // A request's way, counted and timed for the model: `read` makes the request out of what came,
-  // `print` is shown the answer, whose tensors last as long as it runs. Throws RequestError, and
-  // what the table, `read` and `print` throw.
+  // `print` is given the answer. Throws RequestError, and what the table, `read` and `print` throw.
   void infer(Model& model, const std::function<InferRequest()>& read,
-             const std::function<void(const InferAnswer&)>& print);
+             const std::function<void(InferAnswer)>& print);
 
   bool ready() const;
   std::string metrics_page() const;
