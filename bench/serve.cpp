@@ -136,6 +136,27 @@ bool complete(const std::string& got) {
          got.size() >= head + 4 + std::stoul(got.substr(line + 16, 12));
 }
 
+// How many requests the server answered at once, on average so far.
+double batch_requests(int port) {
+  const int socket = connect_to(port);
+  const std::string_view ask = "GET /metrics HTTP/1.1\r\nHost: h\r\n\r\n";
+  (void)!::send(socket, ask.data(), ask.size(), MSG_NOSIGNAL);
+  std::string page(1 << 16, '\0');
+  std::size_t size = 0;
+  pollfd one{socket, POLLIN, 0};
+  while (!complete(page.substr(0, size)) && ::poll(&one, 1, 2000) > 0) {
+    const ssize_t got = ::recv(socket, page.data() + size, page.size() - size, 0);
+    if (got <= 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  ::close(socket);
+  const auto value = [&](const std::string& name) {
+    const std::size_t at = page.find("\n" + name + "{model=\"t\"} ");
+    return at == std::string::npos ? 0 : std::stod(page.substr(page.find(' ', at + 1)));
+  };
+  return value("holdall_batch_requests_sum") / value("holdall_batch_requests_count");
+}
+
 double cpu_seconds(pid_t child) {
   std::ifstream in(fmt::format("/proc/{}/stat", child));
   std::string text((std::istreambuf_iterator<char>(in)), {});
@@ -245,6 +266,7 @@ int main(int argc, char** argv) {
     }
   }
   cpu = cpu_seconds(child) - cpu;
+  const double together = batch_requests(port);
   ::kill(child, SIGTERM);
   for (const Client& client : clients) ::close(client.socket);
   ::waitpid(child, nullptr, 0);
@@ -260,8 +282,8 @@ int main(int argc, char** argv) {
   const auto answers = static_cast<double>(times.size());
   fmt::print(
       "{:.0f} answers/s of {} rows over {} connections, {} failed; p50 {:.2f} ms, p95 {:.2f} ms, "
-      "p99 {:.2f} ms; {:.1f} us of the server's core an answer\n",
+      "p99 {:.2f} ms; {:.1f} us of the server's core an answer; {:.2f} requests a batch\n",
       answers / o.seconds, o.keys, o.connections, failed, at(0.5), at(0.95), at(0.99),
-      cpu / answers * 1e6);
+      cpu / answers * 1e6, together);
   return failed == 0 ? 0 : 1;
 }
