@@ -15,13 +15,17 @@ struct Needs {
   unsigned directions;  // of a directed graph's edges, that a pass reads
   bool weighted;
 };
+constexpr std::uint64_t id = 8 * sizeof(Vertex);
 constexpr Needs all_needs[] = {
-    {"bfs", 64 + 3, true, true, 1, false},          {"sssp", 64 + 2, true, false, 1, true},
-    {"pagerank", 96, false, true, 1, false},        {"cc", 64 + 2, true, true, 2, false},
-    {"bc", 3 * 64 + 64 + 1, true, false, 1, false}, {"tc", 0, false, false, 1, false},
-    {"kcore", 96 + 1, true, false, 1, false},
+    {"bfs", 2 * id + 3, true, true, 1, false},
+    {"sssp", 32 + id + 2, true, false, 1, true},
+    {"pagerank", 96, false, true, 1, false},
+    {"cc", 2 * id + 2, true, true, 2, false},
+    {"bc", 3 * 64 + 32 + id + 1, true, false, 1, false},
+    {"tc", 0, false, false, 1, false},
+    {"kcore", 64 + id + 1, true, false, 1, false},
 };
-constexpr std::uint64_t schedule_bits = 20 * 8;
+constexpr std::uint64_t schedule_bits = id + 2 * 64;
 
 }  // namespace
 
@@ -34,10 +38,11 @@ std::vector<AlgorithmPlan> plan(const PlanInput& input) {
     plan.offsets =
         (input.vertices + 1) * sizeof(std::uint64_t) * (input.directed && needs.in_offsets ? 2 : 1);
     plan.state = (input.vertices * (needs.bits + (needs.schedules ? schedule_bits : 0)) + 7) / 8;
-    plan.edges = input.edges * sizeof(Vertex) * (input.directed ? needs.directions : 1) *
-                 (needs.weighted ? 2 : 1);
+    const Bytes weight = needs.weighted ? sizeof(std::uint32_t) : 0;
+    plan.edges = input.edges * (sizeof(Vertex) + weight) * (input.directed ? needs.directions : 1);
     const Bytes always = plan.offsets + plan.state;
-    plan.needed = always + std::min(plan.edges, input.chunk * (needs.weighted ? 2 : 1));
+    plan.needed =
+        always + std::min(plan.edges, input.chunk + input.chunk * weight / sizeof(Vertex));
     plan.fits = plan.possible && plan.needed <= input.memory;
     plan.resident = plan.fits ? std::min(plan.edges, input.memory - always) : 0;
     plan.paged = plan.edges - plan.resident;

@@ -54,7 +54,7 @@ TEST(Plan, what_does_not_fit_is_said_with_what_is_needed) {
   EXPECT_EQ(pagerank().offsets, 8'000'008u);
   EXPECT_EQ(pagerank().state, 12'000'000u);
   EXPECT_EQ(pagerank().resident, 40_MiB - 20'000'008);
-  EXPECT_EQ(pagerank().paged, 120'000'000 - pagerank().resident);
+  EXPECT_EQ(pagerank().paged, 30'000'000 * sizeof(Vertex) - pagerank().resident);
   EXPECT_DOUBLE_EQ(pagerank().seconds, static_cast<double>(pagerank().paged) / 50e9);
   input.memory = pagerank().needed - 1;
   EXPECT_FALSE(pagerank().fits);
@@ -67,10 +67,11 @@ TEST(Plan, what_does_not_fit_is_said_with_what_is_needed) {
 
 // Counts past 2^32 do not wrap.
 TEST(Plan, large_graphs_are_added_up_in_64_bits) {
-  const auto plans = plan({.vertices = most_vertices, .edges = 1ull << 40, .memory = 1_TiB});
+  const auto plans = plan({.vertices = 1ull << 32, .edges = 1ull << 40, .memory = 1_TiB});
+  constexpr std::uint64_t id = sizeof(Vertex) * 8;
   EXPECT_EQ(plans[2].state, 12ull << 32);
-  EXPECT_EQ(plans[2].edges, 4ull << 40);
-  EXPECT_EQ(plans[0].state, ((67 + 160) * most_vertices) / 8);
+  EXPECT_EQ(plans[2].edges, sizeof(Vertex) << 40);
+  EXPECT_EQ(plans[0].state, ((3 * id + 3 + 128) << 32) / 8);
 }
 
 }  // namespace
