@@ -50,14 +50,16 @@ class Clock final : public UsesKnown<Clock> {
 
   // The hand stays on the victim: asked again, it gives the same answer.
   std::optional<Key> victim(const MayEvict& may) override {
-    // 1. Find where the hand will stop: at the first of the least count. Nothing changes if
-    // nowhere.
+    // 1. Find where the hand will stop: at the first of the least count, most often 0. Nothing
+    // changes if nowhere.
     room_.pressed(size());
     Index stop = none;
-    for (Index i = hand_, left = size(); left > 0; i = after(i), --left) {
-      if ((stop == none || counts_[i] < counts_[stop]) && may(chunks_[i].key)) stop = i;
-      if (stop != none && counts_[stop] == 0) break;
-    }
+    if (counted_ < size())
+      for (Index i = hand_, left = size(); left > 0 && stop == none; i = after(i), --left)
+        if (counts_[i] == 0 && may(chunks_[i].key)) stop = i;
+    if (stop == none)
+      for (Index i = hand_, left = size(); left > 0; i = after(i), --left)
+        if ((stop == none || counts_[i] < counts_[stop]) && may(chunks_[i].key)) stop = i;
     if (stop == none) return std::nullopt;
 
     // 2. Go there: `rounds` full rounds, and the part of one up to the victim.
@@ -65,12 +67,8 @@ class Clock final : public UsesKnown<Clock> {
     for (; hand_ != stop; hand_ = after(hand_)) lower(hand_, 1);
     return chunks_.offer(stop);
   }
-  // A hit touches the count alone.
-  void expect(std::span<const Key> chunks) override {
-    chunks_.prefetch_places(chunks);
-    for (const Key chunk : chunks)
-      if (const Index i = chunks_.find(chunk); i != none) prefetch(counts_.data() + i);
-  }
+  // A hit touches the count alone, and counts are small.
+  void expect(std::span<const Key> chunks) override { chunks_.prefetch_places(chunks); }
 
   void resize(std::uint64_t capacity) override { room_.resize(capacity); }
 
