@@ -213,7 +213,7 @@ void add_embed(CLI::App& app, int& status) {
   command->add_option("--share", o->trial.share, "of the rows in the memory of each device, 0 to 1")
       ->check(is_share);
   command->add_option("--alpha", o->trial.alpha, "skew of the keys (Zipf); 0: uniform")
-      ->check(CLI::Range(0.0, 10.0));
+      ->check(CLI::Range(0.0, 10.0) & is_not_negative);
   add_count(*command, "--batch", o->trial.batch, "keys of a look-up");
   add_count(*command, "--updates", o->trial.updates, "rows a second that are updated meanwhile");
   add_choice(*command, "--cold-type", o->trial.cold_type, row_types(),

@@ -41,12 +41,12 @@ std::string usage_message(const CLI::App* app, const CLI::Error& error) {
 
 // Of a folder for temporary files that is none, say.
 std::string said_of(const std::filesystem::filesystem_error& e) {
-  if (e.path1().empty()) return e.what();
+  std::error_code none;
   const char* const temporary = std::getenv("TMPDIR");
-  return fmt::format("{}: {}; {}", e.path1().string(), e.code().message(),
-                     temporary != nullptr && e.path1() == temporary
-                         ? "set TMPDIR to a folder for temporary files"
-                         : "check the path");
+  if (temporary != nullptr && !std::filesystem::is_directory(temporary, none))
+    return fmt::format("TMPDIR is '{}', which is no folder: set it to one for temporary files",
+                       temporary);
+  return e.what();
 }
 
 // Results are lost if standard output cannot take them: a full disk, a closed pipe.

@@ -48,7 +48,7 @@ void add_schedule(Arrays& all, const Part& g) {
   all.add(lists * g.chunks, sizeof(kernels::ItemRange))
       .add(lists * g.chunks, sizeof(kernels::ItemRange))
       .add(lists * g.chunks, sizeof(kernels::EdgeSpan))
-      .add(items, 4)
+      .add(items, sizeof(Vertex))
       .add(items, 8)
       .add(items + 1, 8)
       .add(g.chunks + 1, 8)
@@ -59,10 +59,12 @@ void add_schedule(Arrays& all, const Part& g) {
       .add(workspace, 1);
 }
 void add_bfs(Arrays& all, const Part& g) {
-  all.add(g.vertices, 4).add(g.vertices, 4).add(g.words(), 8).add(g.words(), 8).add(g.words(), 8);
+  all.add(g.vertices, sizeof(Vertex)).add(g.vertices, sizeof(Vertex));
+  all.add(g.words(), 8).add(g.words(), 8).add(g.words(), 8);
 }
 void add_sssp(Arrays& all, const Part& g) {
-  all.add(g.vertices, 4).add(g.vertices, 4).add(g.words(), 8).add(g.words(), 8).add(2, 4);
+  all.add(g.vertices, 4).add(g.vertices, sizeof(Vertex));
+  all.add(g.words(), 8).add(g.words(), 8).add(2, 4);
 }
 void add_pagerank(Arrays& all, const Part& g) {
   const std::uint64_t spans = g.chunks / 2 + 1;
@@ -73,16 +75,18 @@ void add_pagerank(Arrays& all, const Part& g) {
       .add(lists * spans, sizeof(kernels::EdgeSpan));
 }
 void add_components(Arrays& all, const Part& g) {
-  all.add(g.vertices, 4).add(g.vertices, 4).add(g.words(), 8).add(g.words(), 8);
-  if (g.own_vertices < g.vertices) all.add(g.vertices, 4);
+  all.add(g.vertices, sizeof(Vertex)).add(g.vertices, sizeof(Vertex));
+  all.add(g.words(), 8).add(g.words(), 8);
+  if (g.own_vertices < g.vertices) all.add(g.vertices, sizeof(Vertex));
 }
 void add_centrality(Arrays& all, const Part& g) {
   all.add(g.vertices, 8).add(g.vertices, 8).add(g.vertices, 8);
-  all.add(g.vertices, 4).add(g.vertices, 4).add(g.words(), 8);
+  all.add(g.vertices, 4).add(g.vertices, sizeof(Vertex)).add(g.words(), 8);
 }
 void add_triangles(Arrays& all, const Part&) { all.add(1, 8); }
 void add_kcore(Arrays& all, const Part& g) {
-  all.add(g.vertices, 4).add(g.vertices, 4).add(g.vertices, 4).add(1, 4).add(g.words(), 8);
+  all.add(g.vertices, 4).add(g.vertices, 4).add(g.vertices, sizeof(Vertex));
+  all.add(1, 4).add(g.words(), 8);
 }
 
 struct Needs {
@@ -114,8 +118,10 @@ AlgorithmPlan plan_of(const Needs& needs, const PlanInput& input) {
   const std::uint64_t parts = needs.splits ? input.devices : 1;
   Part part{input, input.vertices, (input.vertices + parts - 1) / parts,
             (input.edges + parts - 1) / parts, 0};
-  const Bytes neighbours = std::max<Bytes>(part.edges, 1) * sizeof(Vertex);
-  part.chunks = whole_chunks(neighbours, input.chunk) / input.chunk;
+  // Of as many neighbours as a chunk has weights.
+  const Bytes chunk =
+      needs.weighted ? input.chunk * sizeof(Vertex) / sizeof(std::uint32_t) : input.chunk;
+  part.chunks = whole_chunks(std::max<Bytes>(part.edges, 1) * sizeof(Vertex), chunk) / chunk;
   Arrays offsets(input.memory / input.devices), state(input.memory / input.devices);
   for (bool in : {false, true})
     if (!in || (input.directed && needs.in_offsets))
@@ -125,12 +131,14 @@ AlgorithmPlan plan_of(const Needs& needs, const PlanInput& input) {
   plan.offsets = parts * offsets.bytes();
   plan.state = parts * state.bytes();
   // 2. what comes and goes, by whole chunks
-  const std::uint64_t arrays = (input.directed ? needs.directions : 1) * (needs.weighted ? 2 : 1);
-  plan.edges = input.edges * sizeof(Vertex) * arrays;
+  plan.edges = input.edges * (sizeof(Vertex) + (needs.weighted ? sizeof(std::uint32_t) : 0)) *
+               (input.directed ? needs.directions : 1);
   const Bytes always = plan.offsets + plan.state;
   const std::uint64_t least =
-      std::max<std::uint64_t>(1, std::min<std::uint64_t>(part.chunks, needs.chunks));
-  plan.needed = always + parts * (needs.weighted ? 2 : least) * input.chunk;
+      needs.weighted
+          ? 2
+          : std::max<std::uint64_t>(1, std::min<std::uint64_t>(part.chunks, needs.chunks));
+  plan.needed = always + parts * least * chunk;
   plan.fits = plan.possible && plan.needed <= input.memory;
   if (plan.fits) {
     const std::uint64_t frames = (input.memory - always) / input.chunk;

@@ -5,6 +5,7 @@ One page with everything in it, and beside it each chart as SVG and PNG. Needs m
 """
 import base64
 import csv
+import errno
 import html
 import io
 import json
@@ -168,4 +169,5 @@ if __name__ == "__main__":
     except KeyboardInterrupt:
         sys.exit(130)
     except OSError as error:
-        sys.exit(f"holdall: the report cannot be written: {error.filename or sys.argv[2]}: {error.strerror}")
+        remedy = "check the path" if error.errno == errno.ENOENT else "write elsewhere"
+        sys.exit(f"holdall: {sys.argv[2]}: the report cannot be written: {error.strerror}; {remedy}")
