@@ -7,7 +7,9 @@
 #include <bit>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 #include "policies/plugin.hpp"
 #include "policies/prefetch.hpp"
@@ -50,6 +52,26 @@ CLI::Option* add_count(CLI::App& command, const std::string& name, std::uint64_t
       ->type_name("N")
       ->default_str(std::to_string(number));
 }
+
+namespace {
+
+CLI::Validator number_that(bool (*is_one)(double), const std::string& what) {
+  return {[is_one, what](const std::string& text) {
+            char* end = nullptr;
+            const double number = std::strtod(text.c_str(), &end);
+            if (end != text.c_str() && *end == '\0' && std::isfinite(number) && is_one(number))
+              return std::string();
+            return fmt::format("'{}' is no number {}", text, what);
+          },
+          ""};
+}
+
+}  // namespace
+
+const CLI::Validator is_positive = number_that([](double x) { return x > 0; }, "above 0");
+const CLI::Validator is_not_negative = number_that([](double x) { return x >= 0; }, "from 0 on");
+const CLI::Validator is_share =
+    number_that([](double x) { return x >= 0 && x <= 1; }, "from 0 to 1");
 
 void add_plugin_option(CLI::App& command, std::vector<std::string>* files) {
   command
@@ -123,7 +145,7 @@ void add_engine_options(CLI::App& command, Config& config) {
       ->check(CLI::IsMember({"cuda", "host"}));
   command.add_option("--devices", config.devices, "how many devices; 0: all")
       ->type_name("N")
-      ->check(CLI::Range(0, 255))
+      ->check(is_not_negative)
       ->capture_default_str();
   command.add_option("--trace", config.trace, "record every access of a chunk to this file")
       ->type_name("FILE");
@@ -149,6 +171,16 @@ bool notes_left_out = false;
 
 void note(const std::string& text) {
   if (!notes_left_out) tell("holdall: note: {}\n", text);
+}
+
+void note_memory(Engine& engine, const Config& config) {
+  const bool host = std::string_view(engine.driver().name()) == "host";
+  const Bytes there = host ? static_cast<Bytes>(::sysconf(_SC_PHYS_PAGES)) *
+                                 static_cast<Bytes>(::sysconf(_SC_PAGESIZE))
+                           : engine.driver().info(0).total;
+  if (config.memory > there)
+    note(fmt::format("--memory {} is more than the {} that {}", to_string(config.memory),
+                     to_string(there), host ? "this machine has" : "device 0 has"));
 }
 
 void leave_notes_out() { notes_left_out = true; }

@@ -211,14 +211,15 @@ void add_embed(CLI::App& app, int& status) {
   add_count(*command, "--rows", o->trial.rows, "of the table");
   command->add_option("--dim", o->trial.dim, "elements of a row");
   command->add_option("--share", o->trial.share, "of the rows in the memory of each device, 0 to 1")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(is_share);
   command->add_option("--alpha", o->trial.alpha, "skew of the keys (Zipf); 0: uniform")
-      ->check(CLI::Range(0.0, 10.0));
+      ->check(CLI::Range(0.0, 10.0) & is_not_negative);
   add_count(*command, "--batch", o->trial.batch, "keys of a look-up");
   add_count(*command, "--updates", o->trial.updates, "rows a second that are updated meanwhile");
-  add_choice(*command, "--cold-type", o->trial.cold_type, row_types(), "of the rows in host memory");
+  add_choice(*command, "--cold-type", o->trial.cold_type, row_types(),
+             "of the rows in host memory");
   command->add_flag("--learn", o->trial.learn_aside, "count what is asked for");
-  command->add_option("--seconds", o->seconds, "to look up for");
+  command->add_option("--seconds", o->seconds, "to look up for")->check(is_positive);
   add_count(*command, "--lookups", o->lookups, "that are timed one by one");
   command->add_flag("--json", o->json, "a JSON object");
   add_engine_options(*command, o->config);

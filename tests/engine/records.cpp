@@ -143,6 +143,30 @@ TEST(Traces, SayThatPassesTakeUpDeclaredUses) {
     EXPECT_EQ(uses, (std::vector{10 + chunk, 20 + chunk, Request::never})) << chunk;
 }
 
+TEST(Traces, AreThereOnceTheEngineHasEnded) {
+  const Folder folder;
+  {
+    World w = World::of(4, {.trace = folder / "trace", .timeline = folder / "timeline"});
+    EXPECT_FALSE(std::filesystem::exists(folder / "trace"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "timeline"));
+  }
+  EXPECT_TRUE(std::filesystem::exists(folder / "trace"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "timeline"));
+}
+
+TEST(Traces, OfAnEngineThatAnExceptionEndsAreThrownAway) {
+  const Folder folder;
+  std::ofstream(folder / "trace") << "old";
+  try {
+    World w = World::of(4, {.trace = folder / "trace", .timeline = folder / "timeline"});
+    throw std::runtime_error("the program fails");
+  } catch (const std::runtime_error&) {
+  }
+  EXPECT_EQ(bytes_of(folder / "trace").size(), 3u);
+  EXPECT_FALSE(std::filesystem::exists(folder / "timeline"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "trace.unfinished"));
+}
+
 TEST(Timelines, AreChromeTraceEvents) {
   const Folder folder;
   {
