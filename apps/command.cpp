@@ -70,8 +70,27 @@ CLI::Validator number_that(bool (*is_one)(double), const std::string& what) {
 
 const CLI::Validator is_positive = number_that([](double x) { return x > 0; }, "above 0");
 const CLI::Validator is_not_negative = number_that([](double x) { return x >= 0; }, "from 0 on");
-const CLI::Validator is_share =
-    number_that([](double x) { return x >= 0 && x <= 1; }, "from 0 to 1");
+
+CLI::Validator between(double least, double most) {
+  return {[=](const std::string& text) {
+            double number = 0;
+            if (CLI::detail::lexical_cast(text, number) && number >= least && number <= most)
+              return std::string();
+            return fmt::format("'{}' is no number from {} to {}", text, least, most);
+          },
+          fmt::format("FLOAT in [{} - {}]", least, most)};
+}
+
+CLI::Validator at_least(std::uint64_t least) {
+  return {[=](const std::string& text) {
+            std::uint64_t number = 0;
+            const char* const end = text.data() + text.size();
+            const auto [rest, error] = std::from_chars(text.data(), end, number);
+            if (error == std::errc() && rest == end && number >= least) return std::string();
+            return fmt::format("'{}' is no whole number from {} to 2^64 - 1", text, least);
+          },
+          fmt::format("from {}", least)};
+}
 
 void add_plugin_option(CLI::App& command, std::vector<std::string>* files) {
   command

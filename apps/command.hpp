@@ -42,7 +42,9 @@ CLI::Option* add_count(CLI::App& command, const std::string& name, std::uint64_t
                        const std::string& help);
 
 // Checks of numbers: above 0; from 0 on; from 0 to 1. "inf" and "nan" are none.
-extern const CLI::Validator is_positive, is_not_negative, is_share;
+extern const CLI::Validator is_positive, is_not_negative;
+CLI::Validator between(double least, double most);
+CLI::Validator at_least(std::uint64_t least);  // for whole numbers
 
 // The counters under the names that every --json has.
 nlohmann::json to_json(const Traffic& traffic);

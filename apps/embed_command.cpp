@@ -105,11 +105,18 @@ void plan(const Options& o) {
                      {"device_bytes", p.device_bytes},
                      {"host_bytes", p.host_bytes},
                      {"overhead_bytes", p.overhead_bytes},
+                     {"chunk_bytes", p.chunk},
                      {"hot_rows", p.hot_rows},
                      {"hit_rate", p.hit_rate}});
     else
       fmt::print("{:>12} {:>16} {:>16} {:>16} {:>12} {:>9.4f}\n", to_string(p.budget),
                  p.device_bytes, p.host_bytes, p.overhead_bytes, p.hot_rows, p.hit_rate);
+    if (p.budget > 0 && p.budget < p.chunk && !o.budgets.empty())
+      note(fmt::format(
+          "a budget of {} has room for none of the table's chunks of {}, which come to a device "
+          "whole, so that opening it would be refused; give it more, or 0, which leaves all rows "
+          "on the host",
+          to_string(p.budget), to_string(p.chunk)));
   }
   if (o.json) fmt::print("{}\n", all.dump());
 }
@@ -208,19 +215,19 @@ void add_embed(CLI::App& app, int& status) {
 
   o = std::make_shared<Options>();
   command = add("bench", "how fast made rows are looked up", bench, o);
-  add_count(*command, "--rows", o->trial.rows, "of the table");
-  command->add_option("--dim", o->trial.dim, "elements of a row");
+  add_count(*command, "--rows", o->trial.rows, "of the table")->check(at_least(1));
+  command->add_option("--dim", o->trial.dim, "elements of a row")->check(CLI::Range(1, 1 << 20));
   command->add_option("--share", o->trial.share, "of the rows in the memory of each device, 0 to 1")
-      ->check(is_share);
+      ->check(between(0, 1));
   command->add_option("--alpha", o->trial.alpha, "skew of the keys (Zipf); 0: uniform")
-      ->check(CLI::Range(0.0, 10.0) & is_not_negative);
-  add_count(*command, "--batch", o->trial.batch, "keys of a look-up");
+      ->check(between(0, 10));
+  add_count(*command, "--batch", o->trial.batch, "keys of a look-up")->check(at_least(1));
   add_count(*command, "--updates", o->trial.updates, "rows a second that are updated meanwhile");
   add_choice(*command, "--cold-type", o->trial.cold_type, row_types(),
              "of the rows in host memory");
   command->add_flag("--learn", o->trial.learn_aside, "count what is asked for");
-  command->add_option("--seconds", o->seconds, "to look up for")->check(is_positive);
-  add_count(*command, "--lookups", o->lookups, "that are timed one by one");
+  command->add_option("--seconds", o->seconds, "to look up for")->check(between(0.001, 86'400));
+  add_count(*command, "--lookups", o->lookups, "that are timed one by one")->check(at_least(1));
   command->add_flag("--json", o->json, "a JSON object");
   add_engine_options(*command, o->config);
 

@@ -1,5 +1,7 @@
 #include "apps/embed_options.hpp"
 
+#include <charconv>
+
 namespace holdall::apps {
 
 using namespace holdall::embedding;  // NOLINT: this file is about embeddings

@@ -1,5 +1,5 @@
-// holdall embed serve: tables over the KServe v2 protocol, until SIGTERM or SIGINT; SIGHUP loads
-// them anew.
+// holdall embed serve: tables over the KServe v2 protocol (HTTP, gRPC if asked), until SIGTERM or
+// SIGINT; SIGHUP loads them anew.
 #include <fmt/format.h>
 #include <pthread.h>
 
@@ -11,6 +11,7 @@
 #include "apps/embed_options.hpp"
 #include "apps/embed_serve.hpp"
 #include "apps/ending.hpp"
+#include "apps/serve/grpc_server.hpp"
 #include "apps/serve/http_server.hpp"
 
 namespace holdall::apps {
@@ -24,6 +25,7 @@ struct Options {
   embedding::TableSpec spec;
   bool hashed = false;
   serve::HttpOptions http;
+  std::optional<int> grpc_port;
   serve::ServiceLimits limits;
   std::uint64_t patience = 2000, request = 5000, silence = 60'000;
   Config config;
@@ -53,6 +55,16 @@ void add_tables(serve::Service& service, const Options& o) {
   }
 }
 
+// What both protocols have is set once.
+serve::GrpcOptions grpc_options(const Options& o, const serve::HttpOptions& http) {
+  return {.host = http.host,
+          .port = *o.grpc_port,
+          .calls = http.connections,
+          .message = http.body,
+          .silence = http.silence,
+          .last_request = http.last_request};
+}
+
 void serve_tables(const Options& o) {
   // 1. signals come to this thread alone
   sigset_t signals;
@@ -79,16 +91,23 @@ void serve_tables(const Options& o) {
   add_tables(service, o);
   serve::HttpServer server(service, http);
   server.bind();
+  std::unique_ptr<serve::GrpcServer> grpc;
+  if (o.grpc_port) grpc = std::make_unique<serve::GrpcServer>(service, grpc_options(o, http));
 
   // 3. health is answered while the tables are read
   std::jthread running([&] { server.run(); });
+  const auto stop = [&] {  // both at once: each waits for its clients
+    const std::jthread other([&] { grpc.reset(); });
+    server.stop();
+  };
   try {
     service.open();
   } catch (...) {
-    server.stop();
+    stop();
     throw;
   }
   fmt::print("http://{}:{}\n", http.host, server.port());
+  if (grpc) fmt::print("grpc://{}:{}\n", http.host, grpc->port());
   std::fflush(stdout);
 
   // 4. until the end
@@ -99,7 +118,7 @@ void serve_tables(const Options& o) {
         note(fmt::format("'{}' stays as it was: {}", table, why));
       });
   }
-  server.stop();
+  stop();
 }
 
 }  // namespace
@@ -107,7 +126,7 @@ void serve_tables(const Options& o) {
 void add_embed_serve(CLI::App& group, int& status) {
   auto o = std::make_shared<Options>();
   CLI::App* const command =
-      group.add_subcommand("serve", "answer requests over the KServe v2 protocol (HTTP, not gRPC)");
+      group.add_subcommand("serve", "answer requests over the KServe v2 protocol (HTTP, and gRPC)");
   command->add_option("--table", o->tables, "NAME=PATH; several")->required();
   command->add_option("--dim", o->open.dim, "elements of a row, where a source does not say");
   command->add_flag("--hashed", o->hashed, "keys are any 64-bit numbers, not row numbers");
@@ -120,9 +139,12 @@ void add_embed_serve(CLI::App& group, int& status) {
   command->add_option("--port", o->http.port, "0: any that is free")
       ->check(CLI::Range(0, 65535))
       ->capture_default_str();
+  command->add_option("--grpc-port", o->grpc_port, "for gRPC too; 0: any that is free")
+      ->check(CLI::Range(0, 65535));
   command->add_option("--token-file", o->token_file,
                       "its first line is the bearer token; otherwise HOLDALL_TOKEN, if set");
-  add_count(*command, "--connections", o->http.connections, "open at once; more are refused");
+  add_count(*command, "--connections", o->http.connections,
+            "open at once, and calls over gRPC; more are refused");
   add_count(*command, "--queue", o->limits.batch.queue,
             "requests that wait for a table; more get 503");
   add_count(*command, "--batch-keys", o->limits.batch.keys, "looked up at once");

@@ -219,7 +219,14 @@ int main(int argc, char** argv) {
           static_cast<ssize_t>(bytes.size()))
         ++failed;
     }
-    ::poll(polls.data(), polls.size(), 0);
+    // Asleep until an answer comes or the next request is due, so as to leave the machine to
+    // others.
+    const bool free = std::ranges::any_of(clients, [](const Client& c) { return !c.busy; });
+    const auto pause = std::max<Clock::duration>(std::min(free ? due() : end, end) - Clock::now(),
+                                                 Clock::duration(0));
+    const timespec wait{pause / std::chrono::seconds(1),
+                        pause % std::chrono::seconds(1) / std::chrono::nanoseconds(1)};
+    ::ppoll(polls.data(), polls.size(), &wait, nullptr);
     for (std::size_t i = 0; i < clients.size(); ++i) {
       if ((polls[i].revents & POLLIN) == 0) continue;
       Client& client = clients[i];

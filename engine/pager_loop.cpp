@@ -61,7 +61,8 @@ bool Pager::work() {
   bool progress = finish_write_backs(false);
   // 1. what other threads asked to be done here
   std::deque<Task*> unfinished;
-  for (Task* const task : asked_) {
+  for (Task*& asked : asked_) {
+    Task* const task = asked;
     bool done = true;
     try {
       const std::uint64_t unpins = uses_.unpins();
@@ -80,7 +81,7 @@ bool Pager::work() {
       continue;
     }
     progress = true;
-    task->failed_at = ~std::uint64_t{0};
+    asked = nullptr;  // who asked goes on, and the task is gone, while `endless` looks at the others
     const std::scoped_lock hold(lock_);
     task->done = true;
     task_done_.notify_all();
@@ -211,7 +212,8 @@ bool Pager::endless(const ThreadLeases* owner, std::uint64_t failed_at) {
       return waiter->owner == holder && waiter->failed_at == failed_at;
     };
     somebody |=
-        holder != owner && std::ranges::none_of(asked_, waits) &&
+        holder != owner &&
+        std::ranges::none_of(asked_, [&](const Task* task) { return task && waits(task); }) &&
         std::ranges::none_of(parked_, [&](const auto& p) { return p && p->waited && waits(p); });
   });
   bool waiting = false;

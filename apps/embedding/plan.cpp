@@ -22,6 +22,7 @@ std::vector<TablePlan> plan_table(const TableSpec& asked, const SourceInfo& sour
     const std::uint64_t hot = layout.rows.chunks_in(budget, devices);
     TablePlan plan;
     plan.budget = budget;
+    plan.chunk = layout.rows.chunk;
     plan.device_bytes = hot * layout.rows.chunk;
     plan.host_bytes = layout.rows.host_bytes(hot);
     plan.overhead_bytes = layout.overhead;

@@ -10,6 +10,7 @@ namespace holdall::embedding {
 
 struct TablePlan {
   Bytes budget = 0;          // of each device, as asked
+  Bytes chunk = 0;           // rows come to a device so many bytes at a time
   Bytes device_bytes = 0;    // rows in device memory, of all devices
   Bytes host_bytes = 0;      // pinned, for the others
   Bytes overhead_bytes = 0;  // of device memory: entries, keys, counts

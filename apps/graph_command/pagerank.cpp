@@ -20,7 +20,7 @@ void add_options(CLI::App& command, GraphOptions& o) {
   command.add_option("--tolerance", o.pagerank.tolerance, "stop once scores change by less in all")
       ->check(is_not_negative)
       ->capture_default_str();
-  command.add_option("--damping", o.pagerank.damping)->check(is_share)->capture_default_str();
+  command.add_option("--damping", o.pagerank.damping)->check(between(0, 1))->capture_default_str();
 }
 
 Outcome run(const PagedGraph& graph, const GraphOptions& o, const Watch& watch) {

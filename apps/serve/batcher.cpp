@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "engine/vmm/host.hpp"
+
 namespace holdall::serve {
 
 namespace {
@@ -134,6 +136,7 @@ void Batcher::look_up(const std::vector<Job*>& batch, std::uint64_t keys) {
   }
   // 2. their rows
   if (keys > 0) {
+    const vmm::Unhurried by_hand(stream_);
     table_.lookup(keys_.data(), keys, {rows_.data(), embedding::RowType::fp32, dim * 4}, stream_,
                   {found ? found_.data() : nullptr, nullptr});
     engine_.synchronize(stream_);
@@ -178,6 +181,7 @@ void Batcher::pool(const std::vector<Job*>& batch, std::uint64_t keys) {
   offsets_[bag] = at;
   // 2. the sums
   if (bags > 0) {
+    const vmm::Unhurried by_hand(stream_);
     table_.bag({.indices = keys_.data(),
                 .count = keys,
                 .offsets = offsets_.data(),

@@ -12,6 +12,8 @@
 #include "apps/serve/connection.hpp"
 #include "apps/serve/crew.hpp"
 #include "apps/serve/plain_request.hpp"
+#include "apps/serve/protocol.hpp"
+#include "apps/serve/rest.hpp"
 
 namespace holdall::serve {
 
@@ -30,23 +32,22 @@ std::optional<std::string_view> header(const httplib::Request& request, const ch
 std::string head_of(const Answer& answer, bool last) {
   std::string head =
       fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n", answer.status,
-                  answer.status < 400 ? "OK" : "Refused", answer.content_type, answer.body.size());
-  if (answer.json_length)
-    head += fmt::format("Inference-Header-Content-Length: {}\r\n", *answer.json_length);
-  if (answer.status == 503) head += "Retry-After: 1\r\n";
-  if (answer.status == 401) head += "WWW-Authenticate: Bearer\r\n";
+                  answer.status < 400 ? "OK" : "Refused", answer.content_type, answer.bytes());
+  put_headers(answer, [&](const char* name, const std::string& value) {
+    head.append(name).append(": ").append(value).append("\r\n");
+  });
   if (last) head += "Connection: close\r\n";
   return head += "\r\n";
 }
 
 void put(httplib::Response& response, Answer answer) {
   response.status = answer.status;
-  if (answer.json_length)
-    response.set_header("Inference-Header-Content-Length", std::to_string(*answer.json_length));
-  if (answer.status == 503) response.set_header("Retry-After", "1");
-  if (answer.status == 401) response.set_header("WWW-Authenticate", "Bearer");
+  put_headers(answer, [&](const char* name, const std::string& value) {
+    response.set_header(name, value);
+  });
   response.set_header("Content-Type", answer.content_type);
   response.body = std::move(answer.body);
+  for (const std::string& piece : answer.tail) response.body += piece;
 }
 
 }  // namespace
@@ -66,10 +67,18 @@ class HttpServer::Listener final : public httplib::Server {
     set_payload_max_length(options.body);
     set_keep_alive_max_count(1'000'000'000);  // as the answers' header tells
     set_keep_alive_timeout(std::chrono::ceil<std::chrono::seconds>(options.silence).count());
-    Get(".*", [this](const auto& request, auto& response) { put(response, call(request, {})); });
-    Post(".*", [this](const auto& request, auto& response, const auto& content) {
-      post(request, response, content);
-    });
+    const auto bare = [this](const auto& request, auto& response) {
+      put(response, call(request, {}));
+    };
+    const auto with_body = [this](const auto& request, auto& response, const auto& content) {
+      take(request, response, content);
+    };
+    Get(".*", bare);
+    Options(".*", bare);
+    Post(".*", with_body);
+    Put(".*", with_body);
+    Patch(".*", with_body);
+    Delete(".*", with_body);
     // What the library refuses by itself is no whole request: what follows cannot be trusted.
     set_error_handler(httplib::Server::Handler([](const auto&, auto& response) {
       if (!response.body.empty()) return;
@@ -112,16 +121,16 @@ class HttpServer::Listener final : public httplib::Server {
 
  private:
   Answer call(const httplib::Request& request, std::string_view body) {
-    return service_.answer({.method = request.method,
-                            .path = request.path,
-                            .body = body,
-                            .json_length = header(request, "Inference-Header-Content-Length"),
-                            .authorization = header(request, "Authorization")});
+    return answer_call(service_, {.method = request.method,
+                                  .path = request.path,
+                                  .body = body,
+                                  .json_length = header(request, "Inference-Header-Content-Length"),
+                                  .authorization = header(request, "Authorization")});
   }
 
-  // The body is read only where its length is known and allowed. What is not read would be taken
-  // for the next request, so the connection ends.
-  void post(const httplib::Request& request, httplib::Response& response,
+  // The body is read only where its length is known and allowed; without one there is no body. What
+  // is not read would be taken for the next request, so the connection ends.
+  void take(const httplib::Request& request, httplib::Response& response,
             const httplib::ContentReader& content) {
     const auto refuse = [&](int status, const std::string& reason) {
       put(response, {.status = status, .body = print_error(reason)});
@@ -130,8 +139,9 @@ class HttpServer::Listener final : public httplib::Server {
     };
     const auto length = header(request, "Content-Length");
     std::uint64_t bytes = 0;
-    if (!length || request.has_header("Transfer-Encoding"))
+    if (request.has_header("Transfer-Encoding"))
       return refuse(411, "the length of the body is needed: send Content-Length, not chunks");
+    if (!length) return put(response, call(request, {}));
     const auto [rest, error] =
         std::from_chars(length->data(), length->data() + length->size(), bytes);
     if (error != std::errc() || rest != length->data() + length->size())
@@ -196,15 +206,16 @@ class HttpServer::Listener final : public httplib::Server {
       request = plain_request(connection.arrived());
     }
     if (!request || request->body.size() > options_.body) return false;
-    const Answer answer = service_.answer({.method = "POST",
-                                           .path = request->path,
-                                           .body = request->body,
-                                           .json_length = request->json_length,
-                                           .authorization = request->authorization});
+    const Answer answer = answer_call(service_, {.method = "POST",
+                                                 .path = request->path,
+                                                 .body = request->body,
+                                                 .json_length = request->json_length,
+                                                 .authorization = request->authorization});
     connection.take(request->bytes);
     const std::string head = head_of(answer, last);
     connection.write(head.data(), head.size());
     connection.write(answer.body.data(), answer.body.size());
+    for (const std::string& piece : answer.tail) connection.write(piece.data(), piece.size());
     return true;
   }
 

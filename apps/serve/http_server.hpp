@@ -17,11 +17,6 @@
 
 namespace holdall::serve {
 
-class ServeError : public Error {
- public:
-  using Error::Error;
-};
-
 struct HttpOptions {
   std::string host = "127.0.0.1";
   int port = 8000;  // 0: any that is free

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
 
 namespace holdall::serve {
@@ -16,21 +15,6 @@ namespace {
 using nlohmann::json;
 
 [[noreturn]] void refuse(const std::string& reason) { throw RequestError(400, reason); }
-
-// Bytes of an element. BYTES, whose elements differ in length, is of no use here.
-std::uint64_t element_bytes(const std::string& tensor, const std::string& datatype) {
-  static const std::map<std::string, std::uint64_t> known = {
-      {"BOOL", 1},   {"UINT8", 1}, {"INT8", 1},   {"UINT16", 2}, {"INT16", 2},
-      {"FP16", 2},   {"BF16", 2},  {"UINT32", 4}, {"INT32", 4},  {"FP32", 4},
-      {"UINT64", 8}, {"INT64", 8}, {"FP64", 8}};
-  const auto found = known.find(datatype);
-  if (found == known.end())
-    refuse(
-        fmt::format("input '{}' has datatype '{}', which is none of those that are served: "
-                    "INT64 and FP32",
-                    tensor, datatype.substr(0, 32)));
-  return found->second;
-}
 
 const json* member(const json& object, const char* name) {
   const auto at = object.find(name);
@@ -66,16 +50,33 @@ std::uint64_t whole(const json& value, const std::string& what) {
   return value.get<std::uint64_t>();
 }
 
-// Throws as soon as something is nested deeper than any request needs.
-bool shallow(int depth, json::parse_event_t, json&) {
+// Before the text is parsed, which takes memory, and stack, with the depth.
+void need_shallow(std::string_view text) {
   constexpr int deepest = 12;
-  if (depth > deepest) refuse(fmt::format("the JSON is nested deeper than {} levels", deepest));
-  return true;
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        quoted = false;
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > deepest)
+        refuse(fmt::format("the JSON is nested deeper than {} levels", deepest));
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
 }
 
 json parse_object(std::string_view body) {
+  need_shallow(body);
   try {
-    json object = json::parse(body, shallow);
+    json object = json::parse(body);
     if (!object.is_object()) refuse("the request is no JSON object");
     return object;
   } catch (const json::exception& e) {
@@ -119,22 +120,13 @@ Tensor parse_input(const json& input, std::string_view& binary, InferRequest& re
   tensor.name = text(input, "name", "an input");
   const std::string of = fmt::format("input '{}'", tensor.name);
   tensor.datatype = text(input, "datatype", of);
-  const std::uint64_t each = element_bytes(tensor.name, tensor.datatype);
 
   // 1. the shape, and the bytes that it needs
   const json* const shape = member(input, "shape");
   if (shape == nullptr || !shape->is_array()) refuse(of + " has no 'shape', a list of lengths");
-  if (shape->size() > 8) refuse(of + " has more than 8 dimensions");
-  std::uint64_t bytes = each;
-  constexpr std::uint64_t most = std::uint64_t{1} << 40;
-  for (const json& length : *shape) {
+  for (const json& length : *shape)
     tensor.shape.push_back(whole(length, "a length in the shape of " + of));
-    if (tensor.shape.back() > most) refuse("a length in the shape of " + of + " is above 2^40");
-    bytes = tensor.shape.back() != 0 && bytes > most / tensor.shape.back()
-                ? most + 1
-                : bytes * tensor.shape.back();
-    if (bytes > most) refuse("the shape of " + of + " is of more than 2^40 bytes");
-  }
+  const std::uint64_t bytes = tensor.bytes_needed();
 
   // 2. the elements: binary, behind those of the inputs before, or here
   const json* const size = member(parameters(input, of), "binary_data_size");
@@ -156,9 +148,11 @@ Tensor parse_input(const json& input, std::string_view& binary, InferRequest& re
     refuse(of + " has neither a list 'data' nor a parameter 'binary_data_size'");
   std::vector<char>& storage = request.storage.emplace_back();
   flatten(*data, tensor, storage);
-  if (storage.size() != bytes)
+  if (storage.size() != bytes) {
+    const std::uint64_t each = tensor.datatype == "FP32" ? 4 : 8;
     refuse(fmt::format("{} has {} elements, but its shape needs {}", of, storage.size() / each,
                        bytes / each));
+  }
   tensor.bytes = {storage.data(), storage.size()};
   return tensor;
 }
@@ -183,14 +177,9 @@ void print_elements(const OutputTensor& tensor, std::string& to) {
 
 }  // namespace
 
-std::uint64_t Tensor::elements() const {
-  std::uint64_t all = 1;
-  for (const std::uint64_t length : shape) all *= length;
-  return all;
-}
-
 InferRequest parse_infer(std::string_view body, std::optional<std::string_view> json_length) {
   // 1. where the JSON ends
+  if (body.empty()) refuse("the request has no body; it is to be JSON with a list 'inputs'");
   std::uint64_t length = body.size();
   if (json_length) {
     const char* const end = json_length->data() + json_length->size();
@@ -224,15 +213,17 @@ InferRequest parse_infer(std::string_view body, std::optional<std::string_view> 
   // 3. tensors
   const json* const inputs = member(object, "inputs");
   if (inputs == nullptr || !inputs->is_array()) refuse("the request has no list 'inputs'");
-  if (inputs->empty() || inputs->size() > 8)
-    refuse(fmt::format("the request has {} inputs; it is to have 1 to 8", inputs->size()));
+  if (inputs->empty() || inputs->size() > max_tensors)
+    refuse(fmt::format("the request has {} inputs; it is to have 1 to {}", inputs->size(),
+                       max_tensors));
   request.storage.reserve(inputs->size());
   for (const json& input : *inputs) request.inputs.push_back(parse_input(input, binary, request));
   if (!binary.empty())
     refuse(fmt::format("{} bytes behind the JSON belong to no input", binary.size()));
   const json* const outputs = member(object, "outputs");
   if (outputs == nullptr) return request;
-  if (!outputs->is_array() || outputs->size() > 8) refuse("'outputs' is no list of up to 8");
+  if (!outputs->is_array() || outputs->size() > max_tensors)
+    refuse(fmt::format("'outputs' is no list of up to {}", max_tensors));
   for (const json& output : *outputs) {
     if (!output.is_object()) refuse("an output is no object");
     const std::string name = text(output, "name", "an output");
@@ -243,12 +234,12 @@ InferRequest parse_infer(std::string_view body, std::optional<std::string_view> 
   return request;
 }
 
-PrintedAnswer print_infer(const InferAnswer& answer) {
+PrintedAnswer print_infer(InferAnswer answer) {
   PrintedAnswer printed;
   std::string& to = printed.body;
   std::size_t room = 512;
   for (const OutputTensor& tensor : answer.outputs)
-    room += 128 + tensor.bytes.size() * (tensor.binary ? 1 : 3);
+    room += 128 + (tensor.binary ? 0 : tensor.bytes.size() * 3);
   to.reserve(room);
   to += fmt::format(R"({{"model_name":{},"model_version":"{}",)", json(answer.model).dump(),
                     answer.version);
@@ -274,8 +265,8 @@ PrintedAnswer print_infer(const InferAnswer& answer) {
   to += "]}";
   if (!binary) return printed;
   printed.json_length = to.size();
-  for (const OutputTensor& tensor : answer.outputs)
-    if (tensor.binary) to += tensor.bytes;
+  for (OutputTensor& tensor : answer.outputs)
+    if (tensor.binary) printed.tensors.push_back(std::move(tensor.bytes));
   return printed;
 }
 

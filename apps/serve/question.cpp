@@ -124,4 +124,15 @@ Question question_of(const InferRequest& request, std::uint64_t max_keys) {
   return question;
 }
 
+std::vector<TensorInfo> question_inputs() {
+  return {{"keys", "INT64", {-1}},
+          {"indices", "INT64", {-1}},
+          {"offsets", "INT64", {-1}},
+          {"per_sample_weights", "FP32", {-1}}};
+}
+
+std::vector<TensorInfo> question_outputs(std::uint32_t dim) {
+  return {{"rows", "FP32", {-1, dim}}, {"found", "BOOL", {-1}}, {"pooled", "FP32", {-1, dim}}};
+}
+
 }  // namespace holdall::serve

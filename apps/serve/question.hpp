@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "apps/serve/protocol.hpp"
+#include "apps/serve/inference.hpp"
 #include "kernels/pool.hpp"
 
 namespace holdall::serve {
@@ -28,5 +28,15 @@ struct Question {
 
 // Throws RequestError: 400 for what makes no sense, 413 for more than `max_keys` keys or bags.
 Question question_of(const InferRequest& request, std::uint64_t max_keys);
+
+// The tensors that a table of rows of `dim` has: of its requests, and of its answers. A length of
+// -1 is any.
+struct TensorInfo {
+  const char* name;
+  const char* datatype;
+  std::vector<std::int64_t> shape;
+};
+std::vector<TensorInfo> question_inputs();
+std::vector<TensorInfo> question_outputs(std::uint32_t dim);
 
 }  // namespace holdall::serve

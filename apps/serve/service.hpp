@@ -1,15 +1,14 @@
-// What a server answers to a call, apart from any socket.
+// Tables and what may be asked of them, whatever protocol it comes by: HTTP (rest.hpp) and gRPC
+// (grpc_server.hpp) only translate.
 //
-//   Service service(engine, {.token = "secret"});
+//   Service service(engine, "secret");
 //   service.add("items", "items.npy", {}, {});
 //   service.open();
-//   Answer answer = service.answer({.method = "POST", .path = "/v2/models/items/infer", ...});
-//
-// Paths are those of the inference protocol (KServe v2) and /metrics. Probes of health need no
-// token, all else does if there is one.
+//   service.infer(service.model("items"), read, print);
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,19 +19,14 @@
 
 namespace holdall::serve {
 
-struct Call {
-  std::string_view method;
-  std::string_view path;
-  std::string_view body = {};
-  std::optional<std::string_view> json_length = {};    // Inference-Header-Content-Length
-  std::optional<std::string_view> authorization = {};  // "Bearer ..."
-};
+constexpr std::string_view server_name = "holdall";
+constexpr std::string_view server_version = "0.1.0";
+constexpr std::string_view platform = "holdall_embedding";
 
-struct Answer {
-  int status = 200;
-  std::string content_type = "application/json";
-  std::string body;
-  std::optional<std::uint64_t> json_length = {};
+// A server that cannot be had as it was asked for.
+class ServeError : public Error {
+ public:
+  using Error::Error;
 };
 
 struct ServiceLimits {
@@ -40,6 +34,7 @@ struct ServiceLimits {
   BatchLimits batch = {};
 };
 
+// Thread-safe.
 class Service {
  public:
   // An empty token: none is asked for.
@@ -56,21 +51,30 @@ class Service {
   // From now on it is not ready: whoever sends calls should send them elsewhere.
   void retire() { retired_ = true; }
 
-  // Never throws but bad_alloc. Thread-safe.
-  Answer answer(const Call& call);
+  // Whether who sends this may ask for anything but probes of health: the value of the header
+  // Authorization, or of the metadata of that name.
+  bool may(std::optional<std::string_view> authorization) const;
+  // Throws RequestError 401 where `may` is false.
+  void need_token(std::optional<std::string_view> authorization) const;
+
+  // The table of a name; `version`, where it is not empty, has to be the one that is served. Throws
+  // RequestError 404.
+  Model& model(std::string_view name, std::string_view version = {});
+  const std::map<std::string, std::unique_ptr<Model>, std::less<>>& models() const {
+    return models_;
+  }
+
+  // A request's way, counted and timed for the model: `read` makes the request out of what came,
+  // `print` is given the answer. Throws RequestError, and what the table, `read` and `print` throw.
+  void infer(Model& model, const std::function<InferRequest()>& read,
+             const std::function<void(InferAnswer)>& print);
 
   bool ready() const;
+  std::string metrics_page() const;
   Metrics& metrics() { return metrics_; }
   std::atomic<std::int64_t> connections{0};  // the server's count, for the metrics
 
  private:
-  Answer route(const Call& call);
-  Answer model_call(const Call& call, std::string_view rest);
-  Answer repository_call(const Call& call, std::string_view rest);
-  Answer infer(Model& model, const Call& call);
-  Model& model_of(std::string_view name);
-  bool may(const Call& call) const;
-
   Engine& engine_;
   const std::string token_;
   const ServiceLimits limits_;

@@ -95,4 +95,22 @@ std::unique_ptr<HostDriver> make_host_driver(const HostOptions& options = {});
 // device sticky with the exception's message. Throws DriverError where the device is lost already.
 void launch(Stream stream, std::function<void()> kernel);
 
+// While this lives, work put on `stream` may lie until somebody waits for it, who then does it on
+// his own thread: for many small pieces of work that are waited for at once, which cost less than
+// waking a thread does. Of no effect on streams of CUDA. The stream has to live longer.
+//
+//   const vmm::Unhurried by_hand(stream);
+//   table.lookup(..., stream);
+//   engine.synchronize(stream);
+class Unhurried {
+ public:
+  explicit Unhurried(Stream stream);
+  ~Unhurried();
+  Unhurried(const Unhurried&) = delete;
+  Unhurried& operator=(const Unhurried&) = delete;
+
+ private:
+  HostStream* const stream_;
+};
+
 }  // namespace holdall::vmm

@@ -45,6 +45,16 @@ TEST_F(Embed, plan_lists_a_row_for_each_budget) {
   expect_keys(json[0], {"device_bytes", "host_bytes", "overhead_bytes"});
 }
 
+TEST_F(Embed, plan_says_that_a_budget_is_too_small_for_a_chunk) {
+  const Outcome outcome = holdall("embed plan --json --budget 1MiB " + npy());
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.json()[0]["device_bytes"], 0);
+  EXPECT_EQ(outcome.json()[0]["chunk_bytes"], 2 << 20);
+  EXPECT_NE(outcome.err.find("1 MiB has room for none of the table's chunks of 2 MiB"),
+            std::string::npos)
+      << outcome.err;
+}
+
 TEST_F(Embed, import_there_and_back_gives_the_same_bytes) {
   const std::string table = npy(), tensors = path("t.safetensors"), back = path("back.npy");
   const std::string host = " --driver host --memory 64MiB";
@@ -94,7 +104,12 @@ TEST_F(Embed, bad_use_is_refused_by_name) {
   refused("embed plan --budget lots " + npy(), 1, {"lots"});
   refused("embed import " + npy() + " " + path("t.txt") + " --driver host --memory 64MiB", 1,
           {"t.txt"});
-  refused("embed bench --share 2", 2, {"--share"});
+  refused("embed bench --share 2", 2, {"--share", "from 0 to 1"});
+  refused("embed bench --alpha nan", 2, {"--alpha", "'nan'", "from 0 to 10"});
+  refused("embed bench --batch 0", 2, {"--batch", "'0'", "from 1 to"});
+  refused("embed bench --rows 0", 2, {"--rows", "from 1 to"});
+  refused("embed bench --lookups -5", 2, {"--lookups", "'-5'", "from 1 to"});
+  refused("embed bench --seconds -1", 2, {"--seconds", "'-1'", "from 0.001 to 86400"});
   refused("embed", 2, {"a sub-command is missing", "inspect"});
 }
 

@@ -135,6 +135,11 @@ TEST_F(ServeProgram, what_cannot_be_served_is_said_at_once) {
   EXPECT_EQ(start({"--table", "items=elsewhere.npy"}), 0);
   EXPECT_EQ(finish(0), 1);
   EXPECT_NE(messages().find("two tables 'items'"), std::string::npos) << messages();
+  httplib::Server other;
+  const int taken = other.bind_to_any_port("127.0.0.1");
+  EXPECT_EQ(start({"--grpc-port", std::to_string(taken)}), 0);  // taken, or no gRPC in the build
+  EXPECT_EQ(finish(0), 1);
+  EXPECT_NE(messages().find("gRPC"), std::string::npos) << messages();
 }
 
 }  // namespace

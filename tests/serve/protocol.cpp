@@ -81,7 +81,7 @@ TEST(Protocol, weights_and_padding_are_taken) {
 }
 
 TEST(Protocol, what_is_malformed_is_refused_by_name) {
-  refused("", 400, "no JSON");
+  refused("", 400, "no body");
   refused("[1]", 400, "no JSON object");
   refused("{}", 400, "no list 'inputs'");
   refused(R"({"inputs":[]})", 400, "0 inputs");
@@ -151,8 +151,9 @@ TEST(Protocol, answers_are_json_or_binary) {
   answer.outputs[0].binary = true;
   const PrintedAnswer mixed = print_infer(answer);
   ASSERT_TRUE(mixed.json_length);
-  EXPECT_EQ(mixed.body.substr(*mixed.json_length), bytes);
-  const auto head = nlohmann::json::parse(mixed.body.substr(0, *mixed.json_length));
+  EXPECT_EQ(mixed.tensors, std::vector{bytes});
+  EXPECT_EQ(mixed.body.size(), *mixed.json_length);
+  const auto head = nlohmann::json::parse(mixed.body);
   EXPECT_EQ(head["outputs"][0]["parameters"]["binary_data_size"], bytes.size());
 }
 

@@ -85,7 +85,41 @@ TEST_F(Serving, what_is_not_there_is_404_and_what_is_wrong_400) {
   EXPECT_EQ(ask_version(client, {5}), 0);  // on the same connection
 }
 
-TEST_F(Serving, a_body_above_the_limit_is_413_and_one_of_no_length_411) {
+TEST_F(Serving, a_method_that_a_path_has_not_is_405_and_told_which_it_has) {
+  start();
+  auto client = this->client();
+  const auto allowed = [](const httplib::Result& answer) {
+    return answer && answer->status == 405 ? answer->get_header_value("Allow") : "";
+  };
+  EXPECT_EQ(allowed(client.Delete("/v2/models/items")), "GET, HEAD");
+  EXPECT_EQ(allowed(client.Put("/metrics", "text", "text/plain")), "GET, HEAD");
+  EXPECT_EQ(allowed(client.Post("/metrics", "text", "text/plain")), "GET, HEAD");
+  EXPECT_EQ(allowed(client.Patch("/v2/health/ready", "", "text/plain")), "GET, HEAD");
+  EXPECT_EQ(allowed(client.Options(infer_path.c_str())), "POST");
+  EXPECT_EQ(allowed(client.Get("/v2/repository/models/items/load")), "POST");
+  EXPECT_EQ(client.Delete("/elsewhere")->status, 404);
+  const auto head = client.Head("/v2/health/ready");
+  EXPECT_EQ(head->status, 200);
+  EXPECT_EQ(head->body, "");
+  EXPECT_EQ(ask_version(client, {5}), 0);  // on the same connection
+}
+
+TEST_F(Serving, a_post_without_a_body_needs_no_length) {
+  start();
+  RawClient client(port());
+  folder_.write_table(1);
+  ASSERT_TRUE(client.send("POST /v2/repository/models/items/load HTTP/1.1\r\nHost: here\r\n\r\n"));
+  const std::string loaded = client.answer();
+  EXPECT_TRUE(loaded.starts_with("HTTP/1.1 200")) << loaded;
+  ASSERT_TRUE(client.send("POST " + infer_path + " HTTP/1.1\r\nHost: here\r\n\r\n"));
+  const std::string nothing = client.answer();
+  EXPECT_TRUE(nothing.starts_with("HTTP/1.1 400")) << nothing;
+  EXPECT_NE(nothing.find("has no body"), std::string::npos) << nothing;
+  ASSERT_TRUE(client.send(post(infer_path, json_keys({1}).dump())));
+  EXPECT_NE(client.answer().find("[1010,1011,1012,1013]"), std::string::npos);
+}
+
+TEST_F(Serving, a_body_above_the_limit_is_413_and_one_in_chunks_411) {
   start({.body = 1000});
   RawClient big(port());
   ASSERT_TRUE(

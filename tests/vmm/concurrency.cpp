@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include "tests/vmm/world.hpp"
@@ -72,6 +73,34 @@ TEST_F(Host, StreamsPassABatonRoundByEvents) {
   EXPECT_EQ(baton, rounds * threads);
   for (const Stream stream : streams) EXPECT_EQ(driver.destroy_stream(stream), ok);
   for (const Event event : events) EXPECT_EQ(driver.destroy_event(event), ok);
+}
+
+TEST_F(Host, ThreadsThatWaitForOneStreamDoItsWorkInTurns) {
+  Stream stream;
+  ASSERT_EQ(driver.create_stream(stream, 0), ok);
+  std::uint64_t ran = 0;  // not atomic: the stream orders it
+  constexpr std::uint64_t rounds = 300;
+  in_threads([&](int i) {
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+      std::optional<Unhurried> by_hand;
+      if (i % 2 == 0) by_hand.emplace(stream);
+      std::uint64_t seen = 0;
+      ASSERT_EQ(driver.host_call(stream, [&] { seen = ++ran; }), ok);
+      if (round % 3 != 0) {
+        ASSERT_EQ(driver.synchronize(stream), ok);
+        ASSERT_GT(seen, round);
+        continue;
+      }
+      Event event;
+      ASSERT_EQ(driver.create_event(event, 0), ok);
+      ASSERT_EQ(driver.record(event, stream), ok);
+      ASSERT_EQ(driver.synchronize(event), ok);
+      ASSERT_GT(seen, round);
+      ASSERT_EQ(driver.destroy_event(event), ok);
+    }
+  });
+  EXPECT_EQ(driver.destroy_stream(stream), ok);
+  EXPECT_EQ(ran, threads * rounds);
 }
 
 TEST_F(Host, ThreadsRecordAndAskOneEventAtOnce) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -24,11 +25,13 @@ void Marker::pass() {
 
 bool Marker::passed() const {
   const std::lock_guard lock(mutex_);
+  if (!passed_) stream_.hurry();
   return passed_;
 }
 
 void Marker::wait() const {
   std::unique_lock lock(mutex_);
+  if (!passed_) stream_.hurry();
   changed_.wait(lock, [this] { return passed_; });
 }
 
@@ -38,7 +41,7 @@ HostStream::HostStream(int device, Sticky& sticky, unsigned number, std::functio
       number_(number),
       mend_(std::move(mend)),
       arena_(StreamArena::take(sticky, number)),
-      worker_([this] { run(); }) {}
+      worker_([this] { work(); }) {}
 
 HostStream::~HostStream() {
   {
@@ -54,8 +57,28 @@ void HostStream::post(std::function<void()> work) {
   {
     const std::lock_guard lock(mutex_);
     queue_.push_back(std::move(work));
+    ++posted_;
+    if (busy_ || held_ > 0) return;  // who is at it looks again
   }
   arrived_.notify_one();
+}
+
+void HostStream::hold() {
+  const std::lock_guard lock(mutex_);
+  ++held_;
+}
+
+void HostStream::let_go() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (--held_ > 0 || busy_ || queue_.empty()) return;
+  }
+  arrived_.notify_one();
+}
+
+void HostStream::hurry() {
+  const std::lock_guard lock(mutex_);
+  if (held_ > 0 && !busy_ && !queue_.empty()) arrived_.notify_one();
 }
 
 void HostStream::post_guarded(const char* what, std::function<void()> work) {
@@ -75,29 +98,58 @@ void HostStream::post_guarded(const char* what, std::function<void()> work) {
 }
 
 void HostStream::synchronize() {
-  const auto marker = std::make_shared<Marker>();
-  post([marker] { marker->pass(); });
-  marker->wait();
+  std::unique_lock lock(mutex_);
+  const std::uint64_t all = posted_;
+  while (done_ < all) {
+    if (!busy_) {
+      run_first(lock);
+      continue;
+    }
+    wanted_ = std::min(wanted_, all);
+    passed_.wait(lock);
+  }
+  // What came meanwhile is another's.
+  if (busy_ || queue_.empty()) return;
+  if (wanted_ != nobody)
+    passed_.notify_all();
+  else if (held_ == 0)
+    arrived_.notify_one();
 }
 
-void HostStream::run() {
-  for (;;) {
-    std::function<void()> work;
-    {
-      std::unique_lock lock(mutex_);
-      arrived_.wait(lock, [this] { return closing_ || !queue_.empty(); });
-      if (queue_.empty()) break;
-      work = std::move(queue_.front());
-      queue_.pop_front();
-    }
-    {
-      const StreamArena::Scope scope(arena_);
-      (void)ended.load(std::memory_order_acquire);
-      work();
-    }
-    if (sticky_.lost()) mend_();
+void HostStream::run_first(std::unique_lock<std::mutex>& lock) noexcept {
+  std::function<void()> work = std::move(queue_.front());
+  queue_.pop_front();
+  busy_ = true;
+  lock.unlock();
+  {
+    const StreamArena::Scope scope(arena_);
+    (void)ended.load(std::memory_order_acquire);
+    work();
+  }
+  if (sticky_.lost()) mend_();
+  work = nullptr;
+  lock.lock();
+  busy_ = false;
+  if (++done_ < wanted_) return;
+  wanted_ = nobody;
+  passed_.notify_all();
+}
+
+void HostStream::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    arrived_.wait(lock, [this] { return !busy_ && (closing_ || !queue_.empty()); });
+    if (queue_.empty()) break;
+    run_first(lock);
   }
   ended.fetch_add(1, std::memory_order_release);
+}
+
+Unhurried::Unhurried(Stream stream) : stream_(stream.on_host() ? stream.host() : nullptr) {
+  if (stream_ != nullptr) stream_->hold();
+}
+Unhurried::~Unhurried() {
+  if (stream_ != nullptr) stream_->let_go();
 }
 
 void launch(Stream stream, std::function<void()> kernel) {

@@ -133,7 +133,7 @@ Status LinuxDriver::record(Event event, Stream stream) {
   if (const Status status = usable(stream, on); status != Status::ok) return status;
   if (at->device != on->device())
     return refuse(Status::invalid_value, "an event is recorded on streams of its own device");
-  auto marker = std::make_shared<Marker>();
+  auto marker = std::make_shared<Marker>(*on);
   const std::lock_guard lock(at->mutex);  // so that two records post in the order they are kept
   at->newest = marker;
   on->post(ending_late(ruling.late, [marker] { marker->pass(); }));
