@@ -41,8 +41,8 @@ CLI::Option* add_bytes(CLI::App& command, const std::string& name, Bytes& bytes,
 CLI::Option* add_count(CLI::App& command, const std::string& name, std::uint64_t& number,
                        const std::string& help);
 
-// Checks of numbers: above 0; from 0 on; from 0 to 1. "inf" and "nan" are none.
-extern const CLI::Validator is_positive, is_not_negative;
+// Checks of numbers. "inf" and "nan" are none.
+extern const CLI::Validator is_positive, is_not_negative;  // above 0, from 0 on
 CLI::Validator between(double least, double most);
 CLI::Validator at_least(std::uint64_t least);  // for whole numbers
 

@@ -1,6 +1,5 @@
 #include "apps/embed_options.hpp"
 
-#include <charconv>
 
 namespace holdall::apps {
 
