@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/new_file.hpp"
+
 namespace holdall::apps {
 
 struct Child {
@@ -15,18 +17,20 @@ struct Child {
 // Throws std::runtime_error if it cannot be started.
 Child run_child(const std::vector<std::string>& words);
 
-// A file that is not there yet, and goes with the object.
+// The same for one that says what it says itself; the answer is `Child::status`. Throws
+// std::system_error.
+int run_aloud(const std::vector<std::string>& words);
+
+// A file that goes with the object, or with the process.
 class TemporaryPath {
  public:
+  // Throws std::runtime_error where no file can be made.
   TemporaryPath();
-  ~TemporaryPath();
-  TemporaryPath(const TemporaryPath&) = delete;
-  TemporaryPath& operator=(const TemporaryPath&) = delete;
-  const std::string& path() const { return path_; }
+  std::string path() const { return file_.path().string(); }
   std::string contents() const;
 
  private:
-  std::string path_;
+  UnfinishedFile file_;
 };
 
 }  // namespace holdall::apps

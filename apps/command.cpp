@@ -7,7 +7,9 @@
 #include <bit>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 #include "policies/plugin.hpp"
 #include "policies/prefetch.hpp"
@@ -49,6 +51,45 @@ CLI::Option* add_count(CLI::App& command, const std::string& name, std::uint64_t
           help)
       ->type_name("N")
       ->default_str(std::to_string(number));
+}
+
+namespace {
+
+CLI::Validator number_that(bool (*is_one)(double), const std::string& what) {
+  return {[is_one, what](const std::string& text) {
+            char* end = nullptr;
+            const double number = std::strtod(text.c_str(), &end);
+            if (end != text.c_str() && *end == '\0' && std::isfinite(number) && is_one(number))
+              return std::string();
+            return fmt::format("'{}' is no number {}", text, what);
+          },
+          ""};
+}
+
+}  // namespace
+
+const CLI::Validator is_positive = number_that([](double x) { return x > 0; }, "above 0");
+const CLI::Validator is_not_negative = number_that([](double x) { return x >= 0; }, "from 0 on");
+
+CLI::Validator between(double least, double most) {
+  return {[=](const std::string& text) {
+            double number = 0;
+            if (CLI::detail::lexical_cast(text, number) && number >= least && number <= most)
+              return std::string();
+            return fmt::format("'{}' is no number from {} to {}", text, least, most);
+          },
+          fmt::format("FLOAT in [{} - {}]", least, most)};
+}
+
+CLI::Validator at_least(std::uint64_t least) {
+  return {[=](const std::string& text) {
+            std::uint64_t number = 0;
+            const char* const end = text.data() + text.size();
+            const auto [rest, error] = std::from_chars(text.data(), end, number);
+            if (error == std::errc() && rest == end && number >= least) return std::string();
+            return fmt::format("'{}' is no whole number from {} to 2^64 - 1", text, least);
+          },
+          fmt::format("from {}", least)};
 }
 
 void add_plugin_option(CLI::App& command, std::vector<std::string>* files) {
@@ -123,7 +164,7 @@ void add_engine_options(CLI::App& command, Config& config) {
       ->check(CLI::IsMember({"cuda", "host"}));
   command.add_option("--devices", config.devices, "how many devices; 0: all")
       ->type_name("N")
-      ->check(CLI::Range(0, 255))
+      ->check(is_not_negative)
       ->capture_default_str();
   command.add_option("--trace", config.trace, "record every access of a chunk to this file")
       ->type_name("FILE");
@@ -149,6 +190,16 @@ bool notes_left_out = false;
 
 void note(const std::string& text) {
   if (!notes_left_out) tell("holdall: note: {}\n", text);
+}
+
+void note_memory(Engine& engine, const Config& config) {
+  const bool host = std::string_view(engine.driver().name()) == "host";
+  const Bytes there = host ? static_cast<Bytes>(::sysconf(_SC_PHYS_PAGES)) *
+                                 static_cast<Bytes>(::sysconf(_SC_PAGESIZE))
+                           : engine.driver().info(0).total;
+  if (config.memory > there)
+    note(fmt::format("--memory {} is more than the {} that {}", to_string(config.memory),
+                     to_string(there), host ? "this machine has" : "device 0 has"));
 }
 
 void leave_notes_out() { notes_left_out = true; }

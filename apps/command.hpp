@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "engine/config.hpp"
+#include "engine/engine.hpp"
 #include "engine/stats.hpp"
 #include "engine/vmm/driver.hpp"
 
@@ -40,6 +41,11 @@ CLI::Option* add_bytes(CLI::App& command, const std::string& name, Bytes& bytes,
 CLI::Option* add_count(CLI::App& command, const std::string& name, std::uint64_t& number,
                        const std::string& help);
 
+// Checks of numbers. "inf" and "nan" are none.
+extern const CLI::Validator is_positive, is_not_negative;  // above 0, from 0 on
+CLI::Validator between(double least, double most);
+CLI::Validator at_least(std::uint64_t least);  // for whole numbers
+
 // The counters under the names that every --json has.
 nlohmann::json to_json(const Traffic& traffic);
 
@@ -60,6 +66,8 @@ void tell(fmt::format_string<Values...> text, Values&&... values) {
 }
 // "holdall: note: ..." there.
 void note(const std::string& text);
+// Where --memory is more than there is.
+void note_memory(Engine& engine, const Config& config);
 // No notes from here on: another process of the same run tells them.
 void leave_notes_out();
 

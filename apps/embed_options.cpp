@@ -1,6 +1,5 @@
 #include "apps/embed_options.hpp"
 
-#include <charconv>
 
 namespace holdall::apps {
 
@@ -12,27 +11,6 @@ const std::map<std::string, RowType>& row_types() {
                                                        {"bf16", RowType::bf16},
                                                        {"int8", RowType::int8}};
   return types;
-}
-
-CLI::Validator between(double least, double most) {
-  return {[=](const std::string& text) {
-            double number = 0;
-            if (CLI::detail::lexical_cast(text, number) && number >= least && number <= most)
-              return std::string();
-            return fmt::format("'{}' is no number from {} to {}", text, least, most);
-          },
-          fmt::format("FLOAT in [{} - {}]", least, most)};
-}
-
-CLI::Validator at_least(std::uint64_t least) {
-  return {[=](const std::string& text) {
-            std::uint64_t number = 0;
-            const char* const end = text.data() + text.size();
-            const auto [rest, error] = std::from_chars(text.data(), end, number);
-            if (error == std::errc() && rest == end && number >= least) return std::string();
-            return fmt::format("'{}' is no whole number from {} to 2^64 - 1", text, least);
-          },
-          fmt::format("from {}", least)};
 }
 
 void add_row_options(CLI::App& command, TableSpec& spec) {

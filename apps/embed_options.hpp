@@ -25,10 +25,6 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, To& to,
       ->check(CLI::IsMember(names));
 }
 
-// Accept numbers from `least` to `most` alone, and whole ones from `least` on.
-CLI::Validator between(double least, double most);
-CLI::Validator at_least(std::uint64_t least);
-
 // Adds --cold-type, --nan and --duplicates.
 void add_row_options(CLI::App& command, embedding::TableSpec& spec);
 

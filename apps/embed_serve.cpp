@@ -10,6 +10,7 @@
 
 #include "apps/embed_options.hpp"
 #include "apps/embed_serve.hpp"
+#include "apps/ending.hpp"
 #include "apps/serve/grpc_server.hpp"
 #include "apps/serve/http_server.hpp"
 
@@ -70,6 +71,7 @@ void serve_tables(const Options& o) {
   sigemptyset(&signals);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  Ending::leave_to_caller();
 
   // 2. what is served, and where
   const std::string token = read_token(o);
@@ -82,6 +84,7 @@ void serve_tables(const Options& o) {
                     "environment as HOLDALL_TOKEN or name a --token-file",
                     http.host));
   Engine engine(o.config);
+  note_memory(engine, o.config);
   serve::ServiceLimits limits = o.limits;
   limits.batch.patience = std::chrono::milliseconds(o.patience);
   serve::Service service(engine, token, limits);

@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 
 #include "apps/command.hpp"
+#include "apps/ending.hpp"
 #include "policies/plugin.hpp"
 
 namespace {
@@ -36,6 +39,16 @@ std::string usage_message(const CLI::App* app, const CLI::Error& error) {
   return fmt::format("holdall: {}\nRun `{} --help` for more.\n", what, path_of(command));
 }
 
+// Of a folder for temporary files that is none, say.
+std::string said_of(const std::filesystem::filesystem_error& e) {
+  std::error_code none;
+  const char* const temporary = std::getenv("TMPDIR");
+  if (temporary != nullptr && !std::filesystem::is_directory(temporary, none))
+    return fmt::format("TMPDIR is '{}', which is no folder: set it to one for temporary files",
+                       temporary);
+  return e.what();
+}
+
 // Results are lost if standard output cannot take them: a full disk, a closed pipe.
 int flushed(int status) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
@@ -47,9 +60,11 @@ int flushed(int status) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
+  const Ending ending;
   CLI::App app{"Holdall: GPU data bigger than the GPU", "holdall"};
   app.require_subcommand(1);
   app.failure_message(usage_message);
+  app.set_version_flag("--version", "holdall " HOLDALL_VERSION, "print the version");
   int status = 0;
   add_graph(app, status);
   add_embed(app, status);
@@ -61,6 +76,9 @@ int main(int argc, char** argv) {
     return flushed(app.exit(e) == 0 ? 0 : usage);
   } catch (const std::bad_alloc&) {
     tell("holdall: out of memory: use a smaller graph, or a machine with more\n");
+    return failed;
+  } catch (const std::filesystem::filesystem_error& e) {
+    tell("holdall: {}\n", said_of(e));
     return failed;
   } catch (const std::exception& e) {
     tell("holdall: {}\n", e.what());

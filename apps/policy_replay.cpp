@@ -113,6 +113,13 @@ std::vector<lab::Cell> cells_of(const LabOptions& options,
   for (const lab::Size& size : sizes)
     capacities.push_back(size.capacity(options.honour_sizes, options.chunk,
                                        size.unit == lab::Size::percent ? footprint() : 0));
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (capacities[i] == 0)
+      note(sizes[i].unit == lab::Size::bytes && sizes[i].value > 0
+               ? fmt::format("a size of {} is less than one chunk (--chunk {}), so nothing fits",
+                             to_string(static_cast<Bytes>(sizes[i].value)),
+                             to_string(options.chunk))
+               : std::string("in a memory of size 0 nothing fits: every request is a miss"));
   for (const std::string& policy : options.policy_list())
     for (const std::uint64_t capacity : capacities)
       cells.push_back(

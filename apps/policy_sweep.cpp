@@ -3,14 +3,18 @@
 #include <tbb/global_control.h>
 
 #include <algorithm>
-#include <chrono>
+#include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
 
+#include "apps/child.hpp"
 #include "apps/policy/error.hpp"
 #include "apps/policy/table.hpp"
 #include "apps/policy_commands.hpp"
+#include "engine/new_file.hpp"
 
 namespace holdall::apps {
 
@@ -21,13 +25,53 @@ std::string name_of(const lab::Result& r) {
   return fmt::format("{}\n{}\n{}\n{}", r.trace, r.policy, r.capacity, r.sizes);
 }
 
-// A table that was broken off may end within a line: what is not whole goes.
-void cut_unfinished_line(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  const std::size_t whole = text.rfind('\n') + 1;
-  if (whole < text.size()) std::filesystem::resize_file(path, whole);
-}
+// The table, a row more with each run. What is in it stays whatever becomes of the sweep, so that
+// the next goes on from there.
+class Table {
+ public:
+  explicit Table(const std::string& path) : path_(path) {
+    file_ = std::fopen(path.c_str(), "a+b");
+    if (file_ == nullptr) fail(errno);
+    cut_unfinished_line();
+  }
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+  ~Table() {
+    std::error_code none;
+    if (whole_ == 0) std::filesystem::remove(path_, none);
+    std::fclose(file_);
+  }
+
+  bool empty() const { return whole_ == 0; }
+  // Throws LabError if it cannot be written; what is not whole goes.
+  void add(const std::string& line) {
+    errno = 0;
+    if (std::fwrite(line.data(), line.size(), 1, file_) == 1 && std::fflush(file_) == 0) {
+      whole_ += line.size();
+      return;
+    }
+    const int error = errno;
+    std::error_code none;
+    std::filesystem::resize_file(path_, whole_, none);
+    fail(error);
+  }
+
+ private:
+  // One that was broken off may end within a line.
+  void cut_unfinished_line() {
+    std::ifstream in(path_, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    whole_ = text.rfind('\n') + 1;
+    if (whole_ < text.size()) std::filesystem::resize_file(path_, whole_);
+  }
+  [[noreturn]] void fail(int error) const {
+    throw lab::LabError(fmt::format("{}: cannot be written: {}", path_, why(error)));
+  }
+
+  const std::string path_;
+  std::FILE* file_ = nullptr;
+  std::size_t whole_ = 0;  // bytes of whole lines
+};
 
 void sweep(const LabOptions& options, const std::string& output) {
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, options.cores());
@@ -35,12 +79,11 @@ void sweep(const LabOptions& options, const std::string& output) {
 
   // 1. what is done already
   std::set<std::string> done;
-  if (std::filesystem::exists(output)) {
-    cut_unfinished_line(output);
+  Table table(output);
+  if (table.empty())
+    table.add(lab::csv_header());
+  else
     for (const lab::Result& result : lab::read_results(output)) done.insert(name_of(result));
-  }
-  std::ofstream table(output, std::ios::app | std::ios::binary);
-  if (table && std::filesystem::file_size(output) == 0) table << lab::csv_header() << std::flush;
 
   // 2. the rest, a trace at a time
   Progress progress("sweep");
@@ -70,15 +113,13 @@ void sweep(const LabOptions& options, const std::string& output) {
     progress.show(trace.name, 0, cells.size());
     run_cells(trace, cells, [&](lab::Result result) {
       result.modelled = cost.seconds(result.counts);
-      table << lab::to_csv(result) << std::flush;
+      table.add(lab::to_csv(result));
       ++finished;
       progress.show(fmt::format("{}: {} of {} cells", trace.name, finished, cells.size()), finished,
                     cells.size());
     });
     ran += finished;
   }
-  table.close();
-  if (!table) throw lab::LabError(fmt::format("{}: cannot be written", output));
   fmt::print("{} cells run, {} were there already: {}\n", ran, skipped, output);
 }
 
@@ -110,7 +151,9 @@ void heat_map(const LabOptions& options, const std::string& path, const std::str
     ++counts[row[trace.ids[i]]][i * across / trace.ids.size()];
   grid["trace"] = trace.name;
   grid["counts"] = counts;
-  std::ofstream(to) << grid;
+  std::ofstream out(to);
+  if (!(out << grid).flush())
+    throw lab::LabError(fmt::format("{}: cannot be written: {}", to, why(errno)));
 }
 
 }  // namespace
@@ -144,13 +187,10 @@ void add_policy_sweep(CLI::App& group, int& status) {
         ->type_name("TRACE");
     add_format_options(*command, *options);
     command->callback([=, &status] {
-      std::string heat;
-      if (!options->traces.empty()) {
-        heat = *output + ".heat.json";
-        heat_map(*options, options->traces.front(), heat);
-      }
-      status = report(*table, *output, heat);
-      if (!heat.empty()) std::filesystem::remove(heat);
+      std::optional<TemporaryPath> heat;
+      if (!options->traces.empty())
+        heat_map(*options, options->traces.front(), heat.emplace().path());
+      status = report(*table, *output, heat ? heat->path() : "");
     });
   }
 }

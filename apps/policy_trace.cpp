@@ -90,7 +90,7 @@ void copy(const Copy& what) {
       return false;
     if (what.rate >= 1) return true;
     std::uint64_t hash =
-        (lab::key_of(record) + what.seed) * 0x9e3779b97f4a7c15;  // all requests of a chunk, or none
+        (lab::key_of(record) + what.seed + 1) * 0x9e3779b97f4a7c15;  // all requests of a chunk, or none
     hash = (hash ^ (hash >> 31)) * 0xbf58476d1ce4e5b9;
     return static_cast<double>(hash >> 11) * 0x1p-53 < what.rate;
   };

@@ -1,12 +1,11 @@
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
+#include <system_error>
 
+#include "apps/child.hpp"
 #include "apps/command.hpp"
 
 namespace holdall::apps {
@@ -32,17 +31,13 @@ int run_script(const std::string& script, const std::string& folder, const char*
                const std::vector<std::string>& arguments) {
   std::vector<std::string> words{"python3", find_script(script, folder, named)};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> raw;
-  for (std::string& word : words) raw.push_back(word.data());
-  raw.push_back(nullptr);
-  pid_t child = 0;
-  if (posix_spawnp(&child, "python3", nullptr, nullptr, raw.data(), environ) != 0)
+  try {
+    return run_aloud(words) == 0 ? 0 : failed;
+  } catch (const std::system_error&) {
     throw std::runtime_error(
         "python3 cannot be run: charts need it, and matplotlib: apt-get install "
         "python3-matplotlib");
-  int status = 0;
-  if (::waitpid(child, &status, 0) != child || !WIFEXITED(status)) return failed;
-  return WEXITSTATUS(status);
+  }
 }
 
 }  // namespace holdall::apps

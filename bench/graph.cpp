@@ -109,7 +109,7 @@ void plain_bfs(Subject& subject, const kernels::GeneratedGraph& graph, Stream st
   using kernels::DeviceArray;
   const kernels::ChunkGrid grid{graph.edges, Bytes{8} << 20, 0};
   const std::uint64_t chunks = grid.chunks(), most = graph.vertices + chunks;
-  const DeviceArray<std::uint32_t> parents(graph.vertices, stream),
+  const DeviceArray<Vertex> parents(graph.vertices, stream),
       frontier(graph.vertices, stream), item_vertices(most, stream);
   const DeviceArray<std::uint64_t> reached(kernels::bitmap_words(graph.vertices), stream),
       settled(kernels::bitmap_words(graph.vertices), stream), item_begins(most, stream),

@@ -98,13 +98,13 @@ void bfs(benchmark::State& state, const RandomGraph& random, Stream stream) {
   const ChunkGrid grid{graph.edges, 8_MiB, 0};
   const std::uint64_t chunks = grid.chunks();
   const std::uint64_t most = graph.vertices + chunks;
-  const DeviceArray<std::uint32_t> parents(graph.vertices, stream);
-  const DeviceArray<std::uint32_t> frontier(graph.vertices, stream);
+  const DeviceArray<Vertex> parents(graph.vertices, stream);
+  const DeviceArray<Vertex> frontier(graph.vertices, stream);
   const DeviceArray<std::uint64_t> reached(bitmap_words(graph.vertices), stream);
   const DeviceArray<std::uint64_t> settled(bitmap_words(graph.vertices), stream);
   const DeviceArray<std::byte> workspace(
       visit_workspace_bytes(graph.vertices, graph.edges, 1, stream), stream);
-  const DeviceArray<std::uint32_t> item_vertices(most, stream);
+  const DeviceArray<Vertex> item_vertices(most, stream);
   const DeviceArray<std::uint64_t> item_begins(most, stream);
   const DeviceArray<std::uint64_t> item_scan(most + 1, stream);
   const DeviceArray<std::uint64_t> chunk_items(chunks + 1, stream);
@@ -123,8 +123,8 @@ void bfs(benchmark::State& state, const RandomGraph& random, Stream stream) {
                         .workspace = workspace.data()};
 
   const std::vector<std::uint64_t> offsets = graph.offsets.read();
-  std::uint32_t source = 0;
-  for (std::uint32_t v = 1; v < graph.vertices; ++v) {
+  Vertex source = 0;
+  for (Vertex v = 1; v < graph.vertices; ++v) {
     if (offsets[v + 1] - offsets[v] > offsets[source + 1] - offsets[source]) source = v;
   }
 

@@ -88,9 +88,10 @@ std::vector<Vertex> sources_of(const GraphFile& file, int searches) {
 
 // `memory` 0: vertex data and a quarter of the edges.
 template <class Algorithm>
-Measured through_engine(const GraphFile& file, Bytes memory, const std::function<void(Algorithm&, Measured&)>& job) {
+Measured through_engine(const GraphFile& file, Bytes memory, Bytes chunk,
+                        const std::function<void(Algorithm&, Measured&)>& job) {
   Engine engine({.memory = memory ? memory : file.bytes * 2, .driver = "host"});
-  const PagedGraph graph(engine, file, {});
+  const PagedGraph graph(engine, file, {.chunk = chunk});
   Algorithm algorithm(graph);
   if (memory == 0)
     engine.set_memory(0, engine.leased() + round_up(graph.edges() * sizeof(Vertex) / 4,
@@ -102,8 +103,8 @@ Measured through_engine(const GraphFile& file, Bytes memory, const std::function
   return measured;
 }
 
-Measured ranks_through_engine(const GraphFile& file, int iterations, Bytes memory) {
-  return through_engine<PageRankRun>(file, memory, [&](PageRankRun& pagerank, Measured& measured) {
+Measured ranks_through_engine(const GraphFile& file, int iterations, Bytes memory, Bytes chunk) {
+  return through_engine<PageRankRun>(file, memory, chunk, [&](PageRankRun& pagerank, Measured& measured) {
     measured.checksum = checksum(pagerank
                                      .run({.iterations = iterations, .tolerance = 0},
                                           [&](const Step& step) { measured.seconds.push_back(step.seconds); })
@@ -111,9 +112,9 @@ Measured ranks_through_engine(const GraphFile& file, int iterations, Bytes memor
   });
 }
 
-Measured searches_through_engine(const GraphFile& file, int searches, Bytes memory) {
+Measured searches_through_engine(const GraphFile& file, int searches, Bytes memory, Bytes chunk) {
   const std::vector<Vertex> sources = sources_of(file, searches);
-  return through_engine<Bfs>(file, memory, [&](Bfs& bfs, Measured& measured) {
+  return through_engine<Bfs>(file, memory, chunk, [&](Bfs& bfs, Measured& measured) {
     for (const Vertex source : sources) {
       const BfsResult result = bfs.run(source);
       measured.seconds.push_back(result.seconds);
@@ -212,13 +213,14 @@ int run(int argc, char** argv) {
   std::filesystem::path path;
   std::string mode = "holdall", algorithm = "pagerank";
   int iterations = 5;
-  Bytes memory = 0;
+  Bytes memory = 0, chunk = 0;
   CLI::App app("PageRank or searches from a file, by the engine or by mmap", "bench-out-of-core");
   app.add_option("FILE", path, ".hold or .sg")->required();
   app.add_option("--mode", mode)->check(CLI::IsMember({"holdall", "mmap", "mmap-sequential"}))->capture_default_str();
   app.add_option("--algorithm", algorithm)->check(CLI::IsMember({"pagerank", "bfs"}))->capture_default_str();
   app.add_option("--iterations", iterations, "of PageRank, or searches")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--memory", memory, "bytes, the engine's; 0: vertex data and a quarter of the edges");
+  app.add_option("--chunk", chunk, "bytes; 0: the engine's default");
   CLI11_PARSE(app, argc, argv);
 
   const GraphFile file = open_graph(path);
@@ -226,7 +228,7 @@ int run(int argc, char** argv) {
   const bool bfs = algorithm == "bfs";
   Measured measured;
   if (mode == "holdall") {
-    measured = (bfs ? searches_through_engine : ranks_through_engine)(file, iterations, memory);
+    measured = (bfs ? searches_through_engine : ranks_through_engine)(file, iterations, memory, chunk);
   } else {
     measured = (bfs ? searches_through_mmap : ranks_through_mmap)(file, iterations, mode == "mmap-sequential");
   }

@@ -466,7 +466,8 @@ bool Pager::drop_step(RangeState& range) {
     for (const std::uint64_t i : at_host) publish(range.table[i], Chunk::host_mapped, 0, 0, false);
     return false;
   }
-  // 2. it goes
+  // 2. it goes, once the policies have heard of its last hits
+  drain();
   for (const Victim& victim : victims)
     device_at(victim.device).policy->removed(key(range, victim.chunk), Left::dropped);
   for (auto& device : devices_)

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
+#include <exception>
 #include <filesystem>
-#include <memory>
+#include <optional>
 #include <span>
 #include <string>
+
+#include "engine/new_file.hpp"
 
 namespace holdall {
 
@@ -54,25 +56,24 @@ struct RecordingHeader {
   std::uint32_t policy_bytes = 0;
 };
 
-// Writes a recording; for one thread. Throws BackingError if the file cannot be made; a later
-// failure shows at close.
+// Writes a recording, there under its name from close on; for one thread. Throws BackingError if
+// the file cannot be made; a later failure shows at close.
 class TraceWriter {
  public:
   TraceWriter(const std::filesystem::path& path, const std::string& policy,
               std::span<const std::uint64_t> budgets);
   void append(TraceRecord record);  // its time on the steady clock; made relative here
-  void
-  close();  // later records are left out; throws BackingError if not all of it reached the file
+  // Later records are left out. Throws BackingError if not all of it reached the file. Where an
+  // exception ends the engine, what was recorded goes, and what was there before stays.
+  void close();
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
   std::filesystem::path path_;
-  std::unique_ptr<std::FILE, Close> file_;
+  std::optional<NewFile> file_;
   std::uint64_t began_ = 0;
   std::uint64_t latest_ = 0;
   int error_ = 0;  // errno of the first failure
+  const int exceptions_ = std::uncaught_exceptions();
 };
 
 }  // namespace holdall

@@ -16,7 +16,7 @@ namespace {
 using Range = tbb::blocked_range<std::uint64_t>;
 constexpr std::uint64_t vertex_grain = 65536;
 
-void start(const BfsState& state, std::uint32_t source) {
+void start(const BfsState& state, Vertex source) {
   tbb::parallel_for(Range(0, state.vertices, vertex_grain), [&](const Range& range) {
     std::fill(state.parents + range.begin(), state.parents + range.end(), no_vertex);
   });
@@ -33,20 +33,18 @@ void start(const BfsState& state, std::uint32_t source) {
 }
 
 void expand(const BfsState& state, const WorkItems& items, const ItemPass& pass) {
-  visit_edges(items, pass, state.neighbours,
-              [&](std::uint64_t item, std::uint64_t, std::uint32_t v) {
-                if (set_bit(state.reached, v)) state.parents[v] = items.vertices[item];
-              });
+  visit_edges(items, pass, state.neighbours, [&](std::uint64_t item, std::uint64_t, Vertex v) {
+    if (set_bit(state.reached, v)) state.parents[v] = items.vertices[item];
+  });
 }
 
 void pull(const BfsState& state, const WorkItems& items, const ItemPass& pass) {
   visit_items(pass, [&](std::uint64_t item) {
-    const std::uint32_t v = items.vertices[item];
+    const Vertex v = items.vertices[item];
     const std::atomic_ref word(state.reached[v / 64]);
     if ((word.load(std::memory_order_relaxed) >> v % 64 & 1) != 0) return;
-    const std::uint32_t* at = state.neighbours + items.begins[item];
-    for (const std::uint32_t* const end = at + (items.scan[item + 1] - items.scan[item]); at < end;
-         ++at) {
+    const Vertex* at = state.neighbours + items.begins[item];
+    for (const Vertex* const end = at + (items.scan[item + 1] - items.scan[item]); at < end; ++at) {
       if ((state.front[*at / 64] >> *at % 64 & 1) == 0) continue;
       if (set_bit(state.reached, v)) state.parents[v] = *at;
       return;
@@ -54,21 +52,20 @@ void pull(const BfsState& state, const WorkItems& items, const ItemPass& pass) {
   });
 }
 
-std::uint64_t next_frontier(const BfsState& state, std::uint32_t* places) {
+std::uint64_t next_frontier(const BfsState& state, Vertex* places) {
   const std::uint64_t words = bitmap_words(state.vertices);
   exclusive_scan(
       words,
       [&](std::uint64_t word) {
-        return static_cast<std::uint32_t>(
-            std::popcount(state.reached[word] & ~state.settled[word]));
+        return static_cast<Vertex>(std::popcount(state.reached[word] & ~state.settled[word]));
       },
       places);
   tbb::parallel_for(Range(0, words, vertex_grain / 64), [&](const Range& range) {
     for (std::uint64_t word = range.begin(); word < range.end(); ++word) {
-      std::uint32_t* to = state.frontier + places[word];
+      Vertex* to = state.frontier + places[word];
       for (std::uint64_t bits = state.reached[word] & ~state.settled[word]; bits != 0;
            bits &= bits - 1) {
-        *to++ = static_cast<std::uint32_t>(word * 64 + std::countr_zero(bits));
+        *to++ = static_cast<Vertex>(word * 64 + std::countr_zero(bits));
       }
       if (state.front != nullptr) state.front[word] = state.reached[word] & ~state.settled[word];
       state.settled[word] = state.reached[word];
@@ -79,7 +76,7 @@ std::uint64_t next_frontier(const BfsState& state, std::uint32_t* places) {
 
 }  // namespace
 
-std::uint64_t bfs_start(const BfsState& state, std::uint32_t source, Stream stream) {
+std::uint64_t bfs_start(const BfsState& state, Vertex source, Stream stream) {
   if (stream.on_host()) {
     vmm::launch(stream, [=] { start(state, source); });
   } else {
@@ -106,9 +103,8 @@ void bfs_pull(const BfsState& state, const WorkItems& items, const ItemPass& pas
 
 std::uint64_t bfs_next_frontier(const BfsState& state, Stream stream) {
   if (!stream.on_host()) return gpu::bfs_next_frontier(state, stream);
-  return launch_and_wait(stream, [state] {
-    return next_frontier(state, static_cast<std::uint32_t*>(state.workspace));
-  });
+  return launch_and_wait(
+      stream, [state] { return next_frontier(state, static_cast<Vertex*>(state.workspace)); });
 }
 
 }  // namespace holdall::kernels

@@ -1,10 +1,11 @@
 #include "kernels/gpu.hpp"
+#include "kernels/ids_on_gpu.cuh"
 #include "kernels/visit.cuh"
 
 namespace holdall::kernels::gpu {
 namespace {
 
-__global__ void start(BfsState state, std::uint32_t source) {
+__global__ void start(BfsState state, Vertex source) {
   const std::uint64_t v = thread_index();
   if (v >= state.vertices) return;
   state.parents[v] = v == source ? source : no_vertex;
@@ -20,10 +21,10 @@ struct Expand {
   using Seen = bool;
   BfsState state;
   WorkItems items;
-  __device__ bool look(std::uint32_t v) const {
+  __device__ bool look(Vertex v) const {
     return (__ldcg(state.reached + v / 64) >> v % 64 & 1) != 0;
   }
-  __device__ void visit(std::uint64_t item, std::uint64_t, std::uint32_t v, bool reached) const {
+  __device__ void visit(std::uint64_t item, std::uint64_t, Vertex v, bool reached) const {
     if (!reached && set_bit(state.reached, v)) state.parents[v] = items.vertices[item];
   }
 };
@@ -35,17 +36,17 @@ struct Pull {
   BfsState state;
   WorkItems items;
 
-  __device__ bool in_front(std::uint32_t v) const {
+  __device__ bool in_front(Vertex v) const {
     return (__ldg(state.front + v / 64) >> v % 64 & 1) != 0;
   }
-  __device__ void found(std::uint32_t v, std::uint32_t parent) const {
+  __device__ void found(Vertex v, Vertex parent) const {
     if (set_bit(state.reached, v)) state.parents[v] = parent;
   }
 
   __device__ void take(std::uint64_t item, bool there) const {
-    std::uint32_t v = 0;
-    const std::uint32_t* at = nullptr;
-    const std::uint32_t* end = nullptr;
+    Vertex v = 0;
+    const Vertex* at = nullptr;
+    const Vertex* end = nullptr;
     if (there) {
       v = items.vertices[item];
       if ((__ldcg(state.reached + v / 64) >> v % 64 & 1) == 0) {
@@ -58,19 +59,23 @@ struct Pull {
     // 1. short lists: 16 bytes at a time where they are aligned
     if (!is_long) {
       while (at < end) {
-        if (end - at >= 4 && reinterpret_cast<std::uintptr_t>(at) % 16 == 0) {
-          const uint4 four = __ldg(reinterpret_cast<const uint4*>(at));
-          const bool x = in_front(four.x);
-          const bool y = in_front(four.y);
-          const bool z = in_front(four.z);
-          const bool w = in_front(four.w);
-          if (x || y || z || w) {
-            found(v, x ? four.x : y ? four.y : z ? four.z : four.w);
+        if (end - at >= group_ids && ids_past_group(at) == 0) {
+          const IdGroup group = load_group(at);
+          bool any = false;
+          Vertex parent = 0;
+#pragma unroll
+          for (int k = group_ids - 1; k >= 0; --k) {
+            const bool hit = in_front(group.ids[k]);
+            any = any || hit;
+            parent = hit ? group.ids[k] : parent;
+          }
+          if (any) {
+            found(v, parent);
             break;
           }
-          at += 4;
+          at += group_ids;
         } else {
-          const std::uint32_t id = __ldg(at++);
+          const Vertex id = __ldg(at++);
           if (in_front(id)) {
             found(v, id);
             break;
@@ -85,10 +90,10 @@ struct Pull {
       const int from = __ffs(static_cast<int>(some)) - 1;
       const auto begin = __shfl_sync(all, reinterpret_cast<std::uint64_t>(at), from);
       const auto past = __shfl_sync(all, reinterpret_cast<std::uint64_t>(end), from);
-      const std::uint32_t its = __shfl_sync(all, v, from);
-      const auto* const last = reinterpret_cast<const std::uint32_t*>(past);
-      for (const auto* now = reinterpret_cast<const std::uint32_t*>(begin); now < last; now += 32) {
-        const std::uint32_t id = now + lane < last ? __ldg(now + lane) : 0;
+      const Vertex its = __shfl_sync(all, v, from);
+      const auto* const last = reinterpret_cast<const Vertex*>(past);
+      for (const auto* now = reinterpret_cast<const Vertex*>(begin); now < last; now += 32) {
+        const Vertex id = now + lane < last ? __ldg(now + lane) : 0;
         const bool hit = now + lane < last && in_front(id);
         const unsigned hits = __ballot_sync(all, hit);
         if (hits == 0) continue;
@@ -104,14 +109,14 @@ struct Pull {
 struct NewInWord {
   const std::uint64_t* reached;
   const std::uint64_t* settled;
-  __device__ std::uint32_t operator()(std::uint64_t word) const {
+  __device__ Vertex operator()(std::uint64_t word) const {
     return __popcll(reached[word] & ~settled[word]);
   }
 };
 
 // A warp takes 32 words: it writes them one after the other, a bit a thread, so that dense words
 // are written side by side.
-__global__ void write_frontier(BfsState state, const std::uint32_t* __restrict__ places,
+__global__ void write_frontier(BfsState state, const Vertex* __restrict__ places,
                                std::uint64_t words) {
   constexpr unsigned all = 0xFFFF'FFFF;
   const std::uint64_t own = thread_index();
@@ -130,14 +135,14 @@ __global__ void write_frontier(BfsState state, const std::uint32_t* __restrict__
       if ((its >> bit & 1) == 0) continue;
       const int earlier = __popcll(its & ((std::uint64_t{1} << bit) - 1));
       state.frontier[places[word] + std::uint64_t{static_cast<unsigned>(earlier)}] =
-          static_cast<std::uint32_t>(word * 64 + bit);
+          static_cast<Vertex>(word * 64 + bit);
     }
   }
 }
 
 }  // namespace
 
-void bfs_start(const BfsState& state, std::uint32_t source, Stream stream) {
+void bfs_start(const BfsState& state, Vertex source, Stream stream) {
   const OnDeviceOf device(stream);
   launch_threads(start, state.vertices, stream, state, source);
 }

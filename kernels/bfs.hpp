@@ -30,20 +30,20 @@ namespace holdall::kernels {
 
 struct BfsState {
   std::uint64_t vertices = 0;
-  const std::uint32_t* neighbours = nullptr;  // that the step may read; 4-byte aligned
-  std::uint32_t* parents = nullptr;   // [vertices], the result: no_vertex where not reached,
-                                      // the source's own is itself
-  std::uint32_t* frontier = nullptr;  // [vertices], ascending
-  std::uint64_t* reached = nullptr;   // [bitmap_words(vertices)], with this level's finds
-  std::uint64_t* settled = nullptr;   // [bitmap_words(vertices)], without them
-  std::uint64_t* front = nullptr;     // [bitmap_words(vertices)], the frontier; may be left out
-                                      // where no level goes bottom-up
-  void* workspace = nullptr;          // visit_workspace_bytes, 256-byte aligned
+  const Vertex* neighbours = nullptr;  // that the step may read; aligned as ids are
+  Vertex* parents = nullptr;           // [vertices], the result: no_vertex where not reached,
+                                       // the source's own is itself
+  Vertex* frontier = nullptr;          // [vertices], ascending
+  std::uint64_t* reached = nullptr;    // [bitmap_words(vertices)], with this level's finds
+  std::uint64_t* settled = nullptr;    // [bitmap_words(vertices)], without them
+  std::uint64_t* front = nullptr;      // [bitmap_words(vertices)], the frontier; may be left out
+                                       // where no level goes bottom-up
+  void* workspace = nullptr;           // visit_workspace_bytes, 256-byte aligned
 };
 
 // Nothing reached but `source`, which is the frontier. Answers the frontier's size, 1. Does not
 // wait.
-std::uint64_t bfs_start(const BfsState& state, std::uint32_t source, Stream stream);
+std::uint64_t bfs_start(const BfsState& state, Vertex source, Stream stream);
 
 // Gives each neighbour that the items lead to, and that has no parent, one of them as its parent.
 // Does not wait.

@@ -27,20 +27,23 @@
 
 namespace holdall::kernels {
 
+// The depth of what is not reached.
+inline constexpr std::uint32_t no_depth = 0xFFFF'FFFF;
+
 struct CentralityState {
   std::uint64_t vertices = 0;
-  const std::uint32_t* neighbours = nullptr;  // that the step may read; 4-byte aligned
-  double* scores = nullptr;                   // [vertices], the result, not normalised
-  double* paths = nullptr;                    // [vertices]: shortest ones from the source
-  double* dependencies = nullptr;             // [vertices]
-  std::uint32_t* depths = nullptr;            // [vertices]; no_vertex: not reached
-  std::uint32_t* order = nullptr;             // [vertices]: level by level, each ascending
-  std::uint64_t* bits = nullptr;              // [bitmap_words(vertices)]: of the next level
-  void* workspace = nullptr;                  // visit_workspace_bytes, 256-byte aligned
+  const Vertex* neighbours = nullptr;  // that the step may read; aligned as ids are
+  double* scores = nullptr;            // [vertices], the result, not normalised
+  double* paths = nullptr;             // [vertices]: shortest ones from the source
+  double* dependencies = nullptr;      // [vertices]
+  std::uint32_t* depths = nullptr;     // [vertices]; no_depth: not reached
+  Vertex* order = nullptr;             // [vertices]: level by level, each ascending
+  std::uint64_t* bits = nullptr;       // [bitmap_words(vertices)]: of the next level
+  void* workspace = nullptr;           // visit_workspace_bytes, 256-byte aligned
 };
 
 void centrality_clear(const CentralityState& state, Stream stream);
-void centrality_start(const CentralityState& state, std::uint32_t source, Stream stream);
+void centrality_start(const CentralityState& state, Vertex source, Stream stream);
 
 // Along the items' edges from vertices at `depth`: finds the next level and adds paths up.
 void centrality_forward(const CentralityState& state, std::uint32_t depth, const WorkItems& items,
@@ -54,6 +57,6 @@ void centrality_backward(const CentralityState& state, std::uint32_t depth, cons
                          const ItemPass& pass, Stream stream);
 
 // scores += dependencies, but for the source's own.
-void centrality_add(const CentralityState& state, std::uint32_t source, Stream stream);
+void centrality_add(const CentralityState& state, Vertex source, Stream stream);
 
 }  // namespace holdall::kernels

@@ -18,17 +18,17 @@ namespace {
 using Range = tbb::blocked_range<std::uint64_t>;
 constexpr std::uint64_t vertex_grain = 4096;
 
-std::uint32_t label(const ComponentsState& state, std::uint32_t v) {
+Vertex label(const ComponentsState& state, Vertex v) {
   return std::atomic_ref(state.labels[v]).load(std::memory_order_relaxed);
 }
 
 // Joins the trees of two vertices: the greater root becomes a child of the other.
-void link(const ComponentsState& state, std::uint32_t a, std::uint32_t b) {
+void link(const ComponentsState& state, Vertex a, Vertex b) {
   a = label(state, a);
   b = label(state, b);
   while (a != b) {
     if (a < b) std::swap(a, b);
-    std::uint32_t root = a;
+    Vertex root = a;
     const std::atomic_ref cell(state.labels[a]);
     if (cell.compare_exchange_strong(root, b, std::memory_order_relaxed)) return;
     if (root == b) return;
@@ -40,7 +40,7 @@ void link(const ComponentsState& state, std::uint32_t a, std::uint32_t b) {
 void start(const ComponentsState& state) {
   tbb::parallel_for(Range(0, state.vertices, vertex_grain), [&](const Range& range) {
     for (std::uint64_t v = range.begin(); v < range.end(); ++v)
-      state.labels[v] = static_cast<std::uint32_t>(v);
+      state.labels[v] = static_cast<Vertex>(v);
   });
   write_bits(state.vertices, state.bits, [](std::uint64_t) { return true; });
 }
@@ -51,7 +51,7 @@ Hub hub(const ComponentsState& state) {
       [&](const Range& range, Hub best) {
         for (std::uint64_t v = range.begin(); v < range.end(); ++v) {
           const std::uint64_t edges = state.offsets[v + 1] - state.offsets[v];
-          if (edges > best.edges) best = {static_cast<std::uint32_t>(v), edges};
+          if (edges > best.edges) best = {static_cast<Vertex>(v), edges};
         }
         return best;
       },
@@ -65,10 +65,10 @@ void start_with(const ComponentsState& state, const std::uint64_t* joined) {
   const std::uint64_t* const at =
       std::find_if(joined, end, [](std::uint64_t word) { return word != 0; });
   const auto first =
-      static_cast<std::uint32_t>(at == end ? 0 : (at - joined) * 64 + std::countr_zero(*at));
+      static_cast<Vertex>(at == end ? 0 : (at - joined) * 64 + std::countr_zero(*at));
   tbb::parallel_for(Range(0, state.vertices, vertex_grain), [&](const Range& range) {
     for (std::uint64_t v = range.begin(); v < range.end(); ++v)
-      state.labels[v] = (joined[v / 64] >> v % 64 & 1) != 0 ? first : static_cast<std::uint32_t>(v);
+      state.labels[v] = (joined[v / 64] >> v % 64 & 1) != 0 ? first : static_cast<Vertex>(v);
   });
 }
 
@@ -84,7 +84,7 @@ void sample(const ComponentsState& state, const EdgePass& pass, std::uint32_t ro
         const std::uint64_t begin = state.offsets[v];
         const std::uint64_t past = std::min({begin + rounds, state.offsets[v + 1], end});
         for (std::uint64_t e = std::max(begin, span.first); e < past; ++e)
-          link(state, static_cast<std::uint32_t>(v), state.neighbours[e]);
+          link(state, static_cast<Vertex>(v), state.neighbours[e]);
       }
     });
   }
@@ -94,23 +94,22 @@ void flatten(const ComponentsState& state) {
   tbb::parallel_for(Range(0, state.vertices, vertex_grain), [&](const Range& range) {
     for (std::uint64_t v = range.begin(); v < range.end(); ++v) {
       const std::atomic_ref cell(state.labels[v]);
-      std::uint32_t root = cell.load(std::memory_order_relaxed);
-      for (std::uint32_t next = label(state, root); next != root; next = label(state, root))
-        root = next;
+      Vertex root = cell.load(std::memory_order_relaxed);
+      for (Vertex next = label(state, root); next != root; next = label(state, root)) root = next;
       cell.store(root, std::memory_order_relaxed);
     }
   });
 }
 
-void join(const ComponentsState& state, const std::uint32_t* others) {
+void join(const ComponentsState& state, const Vertex* others) {
   tbb::parallel_for(Range(0, state.vertices, vertex_grain), [&](const Range& range) {
     for (std::uint64_t v = range.begin(); v < range.end(); ++v)
-      if (others[v] != v) link(state, static_cast<std::uint32_t>(v), others[v]);
+      if (others[v] != v) link(state, static_cast<Vertex>(v), others[v]);
   });
 }
 
-std::uint32_t most_frequent(const ComponentsState& state) {
-  std::vector<std::uint32_t> labels(sampled_labels(state.vertices));
+Vertex most_frequent(const ComponentsState& state) {
+  std::vector<Vertex> labels(sampled_labels(state.vertices));
   for (std::uint64_t i = 0; i < labels.size(); ++i)
     labels[i] = state.labels[sampled_vertex(i, state.vertices)];
   return most_frequent_of(labels);
@@ -145,12 +144,12 @@ void components_flatten(const ComponentsState& state, Stream stream) {
   vmm::launch(stream, [=] { flatten(state); });
 }
 
-std::uint32_t components_most_frequent(const ComponentsState& state, Stream stream) {
+Vertex components_most_frequent(const ComponentsState& state, Stream stream) {
   if (!stream.on_host()) return gpu::components_most_frequent(state, stream);
   return launch_and_wait(stream, [=] { return most_frequent(state); });
 }
 
-std::uint64_t components_outside(const ComponentsState& state, std::uint32_t label, Stream stream) {
+std::uint64_t components_outside(const ComponentsState& state, Vertex label, Stream stream) {
   if (!stream.on_host()) {
     gpu::components_mark_outside(state, label, stream);
   } else {
@@ -166,14 +165,13 @@ void components_link(const ComponentsState& state, const WorkItems& items, const
                      Stream stream) {
   if (!stream.on_host()) return gpu::components_link(state, items, pass, stream);
   vmm::launch(stream, [=] {
-    visit_edges(items, pass, state.neighbours,
-                [&](std::uint64_t item, std::uint64_t, std::uint32_t to) {
-                  link(state, items.vertices[item], to);
-                });
+    visit_edges(items, pass, state.neighbours, [&](std::uint64_t item, std::uint64_t, Vertex to) {
+      link(state, items.vertices[item], to);
+    });
   });
 }
 
-void components_join(const ComponentsState& state, const std::uint32_t* others, Stream stream) {
+void components_join(const ComponentsState& state, const Vertex* others, Stream stream) {
   if (!stream.on_host()) return gpu::components_join(state, others, stream);
   vmm::launch(stream, [=] { join(state, others); });
 }
@@ -194,11 +192,9 @@ void components_send(const ComponentsState& state, const WorkItems& items, const
                      Stream stream) {
   if (!stream.on_host()) return gpu::components_send(state, items, pass, stream);
   vmm::launch(stream, [=] {
-    visit_edges(items, pass, state.neighbours,
-                [&](std::uint64_t item, std::uint64_t, std::uint32_t to) {
-                  if (lower(state.labels[to], label(state, items.vertices[item])))
-                    set_bit(state.bits, to);
-                });
+    visit_edges(items, pass, state.neighbours, [&](std::uint64_t item, std::uint64_t, Vertex to) {
+      if (lower(state.labels[to], label(state, items.vertices[item]))) set_bit(state.bits, to);
+    });
   });
 }
 

@@ -48,12 +48,12 @@ namespace holdall::kernels {
 
 struct ComponentsState {
   std::uint64_t vertices = 0;
-  const std::uint64_t* offsets = nullptr;     // of the edges that are sampled
-  const std::uint32_t* neighbours = nullptr;  // that the step may read; 4-byte aligned
-  std::uint32_t* labels = nullptr;            // [vertices], the result
-  std::uint32_t* frontier = nullptr;          // [vertices], ascending
-  std::uint64_t* bits = nullptr;              // [bitmap_words(vertices)]
-  void* workspace = nullptr;                  // visit_workspace_bytes, 256-byte aligned
+  const std::uint64_t* offsets = nullptr;  // of the edges that are sampled
+  const Vertex* neighbours = nullptr;      // that the step may read; aligned as ids are
+  Vertex* labels = nullptr;                // [vertices], the result
+  Vertex* frontier = nullptr;              // [vertices], ascending
+  std::uint64_t* bits = nullptr;           // [bitmap_words(vertices)]
+  void* workspace = nullptr;               // visit_workspace_bytes, 256-byte aligned
 };
 
 // Every vertex is its own label; all bits are set.
@@ -61,7 +61,7 @@ void components_start(const ComponentsState& state, Stream stream);
 
 // A vertex that has the most edges, and how many: of several, the smallest. Waits.
 struct Hub {
-  std::uint32_t vertex = 0;
+  Vertex vertex = 0;
   std::uint64_t edges = 0;
 };
 Hub components_hub(const ComponentsState& state, Stream stream);
@@ -80,10 +80,10 @@ void components_sample(const ComponentsState& state, const EdgePass& pass, std::
 void components_flatten(const ComponentsState& state, Stream stream);
 
 // The label that most of a thousand vertices have, the same thousand each time. Waits.
-std::uint32_t components_most_frequent(const ComponentsState& state, Stream stream);
+Vertex components_most_frequent(const ComponentsState& state, Stream stream);
 
 // Makes the vertices that have another label the frontier and answers their number. Waits.
-std::uint64_t components_outside(const ComponentsState& state, std::uint32_t label, Stream stream);
+std::uint64_t components_outside(const ComponentsState& state, Vertex label, Stream stream);
 
 // Links the items' vertices along their edges.
 void components_link(const ComponentsState& state, const WorkItems& items, const ItemPass& pass,
@@ -91,7 +91,7 @@ void components_link(const ComponentsState& state, const WorkItems& items, const
 
 // Links every vertex with what its label is in `others`, [vertices]: labels that somebody else came
 // to, over other edges of the same vertices.
-void components_join(const ComponentsState& state, const std::uint32_t* others, Stream stream);
+void components_join(const ComponentsState& state, const Vertex* others, Stream stream);
 
 // Makes the vertices whose label has changed (whose bit is set) the frontier, clears the bits and
 // answers how many there are. Waits.

@@ -17,7 +17,7 @@ void demand_of(const Frontier& frontier, const std::uint64_t* offsets, const Chu
   exclusive_scan(
       frontier.count,
       [&](std::uint64_t i) {
-        const std::uint32_t v = frontier.vertices[i];
+        const Vertex v = frontier.vertices[i];
         return grid.chunks_of({offsets[v], offsets[v + 1] - offsets[v]}).count;
       },
       items.scan);
@@ -25,7 +25,7 @@ void demand_of(const Frontier& frontier, const std::uint64_t* offsets, const Chu
 
   // 2. the items
   tbb::parallel_for(std::uint64_t{0}, frontier.count, [&](std::uint64_t i) {
-    const std::uint32_t v = frontier.vertices[i];
+    const Vertex v = frontier.vertices[i];
     const ChunkSpan chunks = grid.chunks_of({offsets[v], offsets[v + 1] - offsets[v]});
     for (std::uint64_t k = 0; k < chunks.count; ++k) {
       items.vertices[items.scan[i] + k] = v;
@@ -64,7 +64,7 @@ void chunks_of(const Frontier& frontier, const std::uint64_t* offsets, const Chu
                std::uint64_t* bitmap) {
   std::fill(bitmap, bitmap + bitmap_words(grid.chunks()), 0);
   tbb::parallel_for(std::uint64_t{0}, frontier.count, [&](std::uint64_t i) {
-    const std::uint32_t v = frontier.vertices[i];
+    const Vertex v = frontier.vertices[i];
     const ChunkSpan chunks = grid.chunks_of({offsets[v], offsets[v + 1] - offsets[v]});
     for (std::uint64_t c = chunks.first; c < chunks.first + chunks.count; ++c) {
       const std::atomic_ref word(bitmap[c / 64]);

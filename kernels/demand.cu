@@ -12,7 +12,7 @@ struct Lists {
   ChunkGrid grid;
 
   __device__ ChunkSpan chunks_of(std::uint64_t i) const {
-    const std::uint32_t v = frontier.vertices[i];
+    const Vertex v = frontier.vertices[i];
     const std::uint64_t first = offsets[v];
     return grid.chunks_of({first, offsets[v + std::uint64_t{1}] - first});
   }
@@ -55,7 +55,7 @@ __global__ void write_items(Lists lists, WorkItems items, std::uint64_t* total) 
   if (i == 0) *total = items.scan[lists.frontier.count];
   const std::uint64_t count = i < lists.frontier.count ? lists.chunks_of(i).count : 0;
   for_each_in_warp(i, count, [&](std::uint64_t its, std::uint64_t k) {
-    const std::uint32_t v = lists.frontier.vertices[its];
+    const Vertex v = lists.frontier.vertices[its];
     const std::uint64_t first = lists.offsets[v];
     const std::uint64_t at = items.scan[its] + k;
     items.vertices[at] = v;

@@ -17,16 +17,16 @@ namespace holdall::kernels {
 
 // Vertices, ascending, each once; in memory that the device can read.
 struct Frontier {
-  const std::uint32_t* vertices = nullptr;
+  const Vertex* vertices = nullptr;
   std::uint64_t count = 0;
 };
 
 // Where demand_of_frontier writes the items. There are at most frontier.count + chunks of them.
 struct WorkItems {
-  std::uint64_t capacity = 0;         // at least frontier.count + grid.chunks()
-  std::uint32_t* vertices = nullptr;  // [capacity]: whose edges
-  std::uint64_t* begins = nullptr;    // [capacity]: the first edge
-  std::uint64_t* scan = nullptr;      // [capacity + 1]: edges in all items before this one
+  std::uint64_t capacity = 0;       // at least frontier.count + grid.chunks()
+  Vertex* vertices = nullptr;       // [capacity]: whose edges
+  std::uint64_t* begins = nullptr;  // [capacity]: the first edge
+  std::uint64_t* scan = nullptr;    // [capacity + 1]: edges in all items before this one
 };
 
 // ... and what it says of each chunk.

@@ -8,11 +8,9 @@
 #include <cstdint>
 
 #include "engine/vmm/bytes.hpp"
+#include "kernels/vertex.hpp"
 
 namespace holdall::kernels {
-
-// Stands for no vertex. In a graph of 2^32 vertices it is the last one's id too.
-inline constexpr std::uint32_t no_vertex = 0xFFFF'FFFF;
 
 // The edges [first, first + count).
 struct EdgeSpan {
@@ -33,20 +31,21 @@ struct ChunkSpan {
   std::uint64_t count = 0;
 };
 
-// How the neighbour array is cut into chunks: edge e lies in chunk (offset + 4 e) / chunk_bytes.
+// How the neighbour array is cut into chunks: edge e lies in chunk
+// (offset + sizeof(Vertex) e) / chunk_bytes.
 struct ChunkGrid {
   std::uint64_t edges = 0;  // in the whole array
   Bytes chunk_bytes = 0;    // a power of two, at least 64
-  Bytes offset = 0;         // of edge 0 from the start of chunk 0; a multiple of 4
+  Bytes offset = 0;         // of edge 0 from the start of chunk 0; a multiple of sizeof(Vertex)
 
   constexpr std::uint64_t chunks() const { return edges == 0 ? 0 : chunk_of(edges - 1) + 1; }
   constexpr std::uint64_t chunk_of(std::uint64_t edge) const {
-    return (offset + 4 * edge) / chunk_bytes;
+    return (offset + sizeof(Vertex) * edge) / chunk_bytes;
   }
   // The first edge in `chunk` or after it; `edges` past the last.
   constexpr std::uint64_t first_edge(std::uint64_t chunk) const {
     const Bytes at = chunk * chunk_bytes;
-    const std::uint64_t edge = at < offset ? 0 : (at - offset) / 4;
+    const std::uint64_t edge = at < offset ? 0 : (at - offset) / sizeof(Vertex);
     return edge < edges ? edge : edges;
   }
   constexpr ChunkSpan chunks_of(EdgeSpan span) const {

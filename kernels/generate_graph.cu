@@ -37,9 +37,9 @@ __global__ void write_offsets(RandomGraph graph, const std::uint64_t* __restrict
 }
 
 __global__ void write_neighbours(RandomGraph graph, const std::uint64_t* __restrict__ pairs,
-                                 std::uint64_t edges, std::uint32_t* neighbours) {
+                                 std::uint64_t edges, Vertex* neighbours) {
   const std::uint64_t e = thread_index();
-  if (e < edges) neighbours[e] = static_cast<std::uint32_t>(pairs[e] & (graph.vertices() - 1));
+  if (e < edges) neighbours[e] = static_cast<Vertex>(pairs[e] & (graph.vertices() - 1));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Makes a random graph where it will be used, in memory: undirected, without loops or duplicates,
-// lists ascending. For benchmarks and tests of graphs that fit.
+// lists ascending. For benchmarks and tests of graphs that fit; of scale 32 at most.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace holdall::kernels {
 
 struct GeneratedGraph {
   std::uint64_t vertices = 0;
-  std::uint64_t edges = 0;                // entries of neighbours: two for each edge
-  DeviceArray<std::uint64_t> offsets;     // [vertices + 1]
-  DeviceArray<std::uint32_t> neighbours;  // [edges]
+  std::uint64_t edges = 0;             // entries of neighbours: two for each edge
+  DeviceArray<std::uint64_t> offsets;  // [vertices + 1]
+  DeviceArray<Vertex> neighbours;      // [edges]
 };
 
 // Waits. Takes 32 bytes of the device's memory for each of graph.edges() meanwhile.

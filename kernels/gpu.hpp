@@ -39,15 +39,16 @@ void chunks_of_frontier(const Frontier& frontier, const std::uint64_t* offsets,
 Bytes visit_workspace_bytes(std::uint64_t vertices, std::uint64_t pass_edges,
                             std::uint64_t pass_ranges);
 std::uint64_t list_vertices(const std::uint64_t* bits, bool value, std::uint64_t vertices,
-                            std::uint32_t* list, void* workspace, Stream stream);
+                            Vertex* list, void* workspace, Stream stream);
 
-ListPart part_of_list(const std::uint32_t* list, std::uint64_t count, std::uint64_t first,
+ListPart part_of_list(const Vertex* list, std::uint64_t count, std::uint64_t first,
                       std::uint64_t past, void* workspace, Stream stream);
 
 void unite_bits(std::uint64_t* to, const std::uint64_t* from, std::uint64_t words, Stream stream);
 void lower_values(std::uint32_t* to, const std::uint32_t* from, std::uint64_t count, Stream stream);
+void lower_values(std::uint64_t* to, const std::uint64_t* from, std::uint64_t count, Stream stream);
 
-void bfs_start(const BfsState& state, std::uint32_t source, Stream stream);
+void bfs_start(const BfsState& state, Vertex source, Stream stream);
 void bfs_expand(const BfsState& state, const WorkItems& items, const ItemPass& pass, Stream stream);
 void bfs_pull(const BfsState& state, const WorkItems& items, const ItemPass& pass, Stream stream);
 std::uint64_t bfs_next_frontier(const BfsState& state, Stream stream);
@@ -59,16 +60,16 @@ void components_start_with(const ComponentsState& state, const std::uint64_t* jo
 void components_sample(const ComponentsState& state, const EdgePass& pass, std::uint32_t rounds,
                        unsigned blocks, Stream stream);
 void components_flatten(const ComponentsState& state, Stream stream);
-std::uint32_t components_most_frequent(const ComponentsState& state, Stream stream);
-void components_mark_outside(const ComponentsState& state, std::uint32_t label, Stream stream);
+Vertex components_most_frequent(const ComponentsState& state, Stream stream);
+void components_mark_outside(const ComponentsState& state, Vertex label, Stream stream);
 void components_clear_bits(const ComponentsState& state, Stream stream);
 void components_link(const ComponentsState& state, const WorkItems& items, const ItemPass& pass,
                      Stream stream);
-void components_join(const ComponentsState& state, const std::uint32_t* others, Stream stream);
+void components_join(const ComponentsState& state, const Vertex* others, Stream stream);
 void components_send(const ComponentsState& state, const WorkItems& items, const ItemPass& pass,
                      Stream stream);
 
-void sssp_start(const SsspState& state, std::uint32_t source, Stream stream);
+void sssp_start(const SsspState& state, Vertex source, Stream stream);
 void sssp_choose(const SsspState& state, std::uint32_t limit, Stream stream);
 std::uint32_t sssp_nearest(const SsspState& state, Stream stream);
 void sssp_relax(const SsspState& state, const WorkItems& items, const ItemPass& pass,
@@ -83,12 +84,12 @@ void kcore_drop(const KcoreState& state, std::uint32_t k, const WorkItems& items
 
 void centrality_clear(const CentralityState& state, Stream stream);
 void centrality_clear_bits(const CentralityState& state, Stream stream);
-void centrality_start(const CentralityState& state, std::uint32_t source, Stream stream);
+void centrality_start(const CentralityState& state, Vertex source, Stream stream);
 void centrality_forward(const CentralityState& state, std::uint32_t depth, const WorkItems& items,
                         const ItemPass& pass, Stream stream);
 void centrality_backward(const CentralityState& state, std::uint32_t depth, const WorkItems& items,
                          const ItemPass& pass, Stream stream);
-void centrality_add(const CentralityState& state, std::uint32_t source, Stream stream);
+void centrality_add(const CentralityState& state, Vertex source, Stream stream);
 
 void count_triangles(const TrianglesState& state, const EdgeSpan& edges, const VertexSpan& middle,
                      Stream stream);

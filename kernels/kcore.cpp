@@ -15,25 +15,25 @@ void start(const KcoreState& state) {
   tbb::parallel_for(Range(0, state.vertices, 16384), [&](const Range& range) {
     for (std::uint64_t v = range.begin(); v < range.end(); ++v) {
       state.degrees[v] = static_cast<std::uint32_t>(state.offsets[v + 1] - state.offsets[v]);
-      state.cores[v] = no_vertex;
+      state.cores[v] = no_core;
     }
   });
 }
 
 std::uint32_t least(const KcoreState& state) {
   return tbb::parallel_reduce(
-      Range(0, state.vertices, 16384), no_vertex,
+      Range(0, state.vertices, 16384), no_core,
       [&](const Range& range, std::uint32_t least) {
         for (std::uint64_t v = range.begin(); v < range.end(); ++v)
-          if (state.cores[v] == no_vertex) least = std::min(least, state.degrees[v]);
+          if (state.cores[v] == no_core) least = std::min(least, state.degrees[v]);
         return least;
       },
       [](std::uint32_t a, std::uint32_t b) { return std::min(a, b); });
 }
 
 void drop(const KcoreState& state, std::uint32_t k, const WorkItems& items, const ItemPass& pass) {
-  visit_edges(items, pass, state.neighbours, [&](std::uint64_t, std::uint64_t, std::uint32_t to) {
-    if (state.cores[to] != no_vertex) return;
+  visit_edges(items, pass, state.neighbours, [&](std::uint64_t, std::uint64_t, Vertex to) {
+    if (state.cores[to] != no_core) return;
     if (std::atomic_ref(state.degrees[to]).fetch_sub(1, std::memory_order_relaxed) == k + 1)
       set_bit(state.bits, to);
   });
@@ -54,9 +54,8 @@ std::uint32_t kcore_least(const KcoreState& state, Stream stream) {
 void kcore_mark(const KcoreState& state, std::uint32_t k, Stream stream) {
   if (!stream.on_host()) return gpu::kcore_mark(state, k, stream);
   vmm::launch(stream, [=] {
-    write_bits(state.vertices, state.bits, [&](std::uint64_t v) {
-      return state.cores[v] == no_vertex && state.degrees[v] <= k;
-    });
+    write_bits(state.vertices, state.bits,
+               [&](std::uint64_t v) { return state.cores[v] == no_core && state.degrees[v] <= k; });
   });
 }
 

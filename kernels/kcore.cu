@@ -9,13 +9,13 @@ __global__ void start(KcoreState state) {
   const std::uint64_t v = thread_index();
   if (v >= state.vertices) return;
   state.degrees[v] = static_cast<std::uint32_t>(state.offsets[v + 1] - state.offsets[v]);
-  state.cores[v] = no_vertex;
+  state.cores[v] = no_core;
 }
 
 __global__ void __launch_bounds__(block_threads) find_least(KcoreState state) {
   const std::uint64_t v = thread_index();
-  std::uint32_t its = no_vertex;
-  if (v < state.vertices && state.cores[v] == no_vertex) its = state.degrees[v];
+  std::uint32_t its = no_core;
+  if (v < state.vertices && state.cores[v] == no_core) its = state.degrees[v];
   its = __reduce_min_sync(0xFFFF'FFFF, its);
   if (threadIdx.x % 32 == 0 && its < __ldcg(state.answer)) atomicMin(state.answer, its);
 }
@@ -24,7 +24,7 @@ struct AtMost {
   KcoreState state;
   std::uint32_t k;
   __device__ bool operator()(std::uint64_t v) const {
-    return state.cores[v] == no_vertex && state.degrees[v] <= k;
+    return state.cores[v] == no_core && state.degrees[v] <= k;
   }
 };
 
@@ -37,9 +37,9 @@ struct Drop {
   using Seen = std::uint32_t;
   KcoreState state;
   std::uint32_t k;
-  __device__ Seen look(std::uint32_t to) const { return state.cores[to]; }
-  __device__ void visit(std::uint64_t, std::uint64_t, std::uint32_t to, Seen core) const {
-    if (core == no_vertex && atomicSub(state.degrees + to, 1u) == k + 1) set_bit(state.bits, to);
+  __device__ Seen look(Vertex to) const { return state.cores[to]; }
+  __device__ void visit(std::uint64_t, std::uint64_t, Vertex to, Seen core) const {
+    if (core == no_core && atomicSub(state.degrees + to, 1u) == k + 1) set_bit(state.bits, to);
   }
 };
 

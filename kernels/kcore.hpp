@@ -4,7 +4,7 @@
 // length of the list: repeated edges count, a loop counts once.
 //
 //   kcore_start(state, stream);
-//   for (std::uint32_t k; (k = kcore_least(state, stream)) != no_vertex;) {
+//   for (std::uint32_t k; (k = kcore_least(state, stream)) != no_core;) {
 //     kcore_mark(state, k, stream);
 //     while ((count = kcore_take(state, k, stream)) > 0)
 //       // demand_of_frontier(state.frontier), then for each pass
@@ -23,21 +23,24 @@
 
 namespace holdall::kernels {
 
+// The core number of what has not been peeled.
+inline constexpr std::uint32_t no_core = 0xFFFF'FFFF;
+
 struct KcoreState {
   std::uint64_t vertices = 0;
   const std::uint64_t* offsets = nullptr;
-  const std::uint32_t* neighbours = nullptr;  // that the step may read; 4-byte aligned
-  std::uint32_t* cores = nullptr;             // [vertices], the result; no_vertex: not peeled yet
-  std::uint32_t* degrees = nullptr;           // [vertices], among those not peeled yet
-  std::uint32_t* frontier = nullptr;          // [vertices], ascending
-  std::uint64_t* bits = nullptr;              // [bitmap_words(vertices)]: to be peeled
-  std::uint32_t* answer = nullptr;            // [1]
-  void* workspace = nullptr;                  // visit_workspace_bytes, 256-byte aligned
+  const Vertex* neighbours = nullptr;  // that the step may read; aligned as ids are
+  std::uint32_t* cores = nullptr;      // [vertices], the result; no_core: not peeled yet
+  std::uint32_t* degrees = nullptr;    // [vertices], among those not peeled yet
+  Vertex* frontier = nullptr;          // [vertices], ascending
+  std::uint64_t* bits = nullptr;       // [bitmap_words(vertices)]: to be peeled
+  std::uint32_t* answer = nullptr;     // [1]
+  void* workspace = nullptr;           // visit_workspace_bytes, 256-byte aligned
 };
 
 void kcore_start(const KcoreState& state, Stream stream);
 
-// The smallest degree of those not peeled yet; no_vertex: all are. Waits.
+// The smallest degree of those not peeled yet; no_core: all are. Waits.
 std::uint32_t kcore_least(const KcoreState& state, Stream stream);
 
 // Marks those of degree `k` or less.

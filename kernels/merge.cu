@@ -12,11 +12,11 @@ __global__ void unite(std::uint64_t* to, const std::uint64_t* __restrict__ from,
   if (both != to[i]) to[i] = both;
 }
 
-__global__ void lower(std::uint32_t* to, const std::uint32_t* __restrict__ from,
-                      std::uint64_t count) {
+template <typename T>
+__global__ void lower(T* to, const T* __restrict__ from, std::uint64_t count) {
   const std::uint64_t i = thread_index();
   if (i >= count) return;
-  const std::uint32_t its = from[i];
+  const T its = from[i];
   if (its < to[i]) to[i] = its;
 }
 
@@ -30,7 +30,13 @@ void unite_bits(std::uint64_t* to, const std::uint64_t* from, std::uint64_t word
 void lower_values(std::uint32_t* to, const std::uint32_t* from, std::uint64_t count,
                   Stream stream) {
   const OnDeviceOf device(stream);
-  launch_threads(lower, count, stream, to, from, count);
+  launch_threads(lower<std::uint32_t>, count, stream, to, from, count);
+}
+
+void lower_values(std::uint64_t* to, const std::uint64_t* from, std::uint64_t count,
+                  Stream stream) {
+  const OnDeviceOf device(stream);
+  launch_threads(lower<std::uint64_t>, count, stream, to, from, count);
 }
 
 }  // namespace holdall::kernels::gpu

@@ -14,5 +14,6 @@ void unite_bits(std::uint64_t* to, const std::uint64_t* from, std::uint64_t word
 
 // to = the smaller of both, one by one.
 void lower_values(std::uint32_t* to, const std::uint32_t* from, std::uint64_t count, Stream stream);
+void lower_values(std::uint64_t* to, const std::uint64_t* from, std::uint64_t count, Stream stream);
 
 }  // namespace holdall::kernels

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/vertex.hpp"
+
 namespace holdall::kernels {
 
 constexpr std::uint64_t sampled_labels(std::uint64_t vertices) {
@@ -19,9 +21,9 @@ constexpr std::uint64_t sampled_vertex(std::uint64_t i, std::uint64_t vertices) 
 }
 
 // Of several, the smallest.
-inline std::uint32_t most_frequent_of(std::vector<std::uint32_t> labels) {
+inline Vertex most_frequent_of(std::vector<Vertex> labels) {
   std::sort(labels.begin(), labels.end());
-  std::uint32_t best = 0;
+  Vertex best = 0;
   std::uint64_t most = 0;
   for (std::uint64_t first = 0, i = 1; i <= labels.size(); ++i) {
     if (i < labels.size() && labels[i] == labels[first]) continue;

@@ -31,20 +31,19 @@ void chunks_of_frontier(const Frontier&, const std::uint64_t*, const ChunkGrid&,
 }
 
 Bytes visit_workspace_bytes(std::uint64_t, std::uint64_t, std::uint64_t) { refuse(); }
-std::uint64_t list_vertices(const std::uint64_t*, bool, std::uint64_t, std::uint32_t*, void*,
-                            Stream) {
+std::uint64_t list_vertices(const std::uint64_t*, bool, std::uint64_t, Vertex*, void*, Stream) {
   refuse();
 }
 
-ListPart part_of_list(const std::uint32_t*, std::uint64_t, std::uint64_t, std::uint64_t, void*,
-                      Stream) {
+ListPart part_of_list(const Vertex*, std::uint64_t, std::uint64_t, std::uint64_t, void*, Stream) {
   refuse();
 }
 
 void unite_bits(std::uint64_t*, const std::uint64_t*, std::uint64_t, Stream) { refuse(); }
 void lower_values(std::uint32_t*, const std::uint32_t*, std::uint64_t, Stream) { refuse(); }
+void lower_values(std::uint64_t*, const std::uint64_t*, std::uint64_t, Stream) { refuse(); }
 
-void bfs_start(const BfsState&, std::uint32_t, Stream) { refuse(); }
+void bfs_start(const BfsState&, Vertex, Stream) { refuse(); }
 void bfs_expand(const BfsState&, const WorkItems&, const ItemPass&, Stream) { refuse(); }
 void bfs_pull(const BfsState&, const WorkItems&, const ItemPass&, Stream) { refuse(); }
 std::uint64_t bfs_next_frontier(const BfsState&, Stream) { refuse(); }
@@ -56,18 +55,18 @@ void components_sample(const ComponentsState&, const EdgePass&, std::uint32_t, u
   refuse();
 }
 void components_flatten(const ComponentsState&, Stream) { refuse(); }
-std::uint32_t components_most_frequent(const ComponentsState&, Stream) { refuse(); }
-void components_mark_outside(const ComponentsState&, std::uint32_t, Stream) { refuse(); }
+Vertex components_most_frequent(const ComponentsState&, Stream) { refuse(); }
+void components_mark_outside(const ComponentsState&, Vertex, Stream) { refuse(); }
 void components_clear_bits(const ComponentsState&, Stream) { refuse(); }
 void components_link(const ComponentsState&, const WorkItems&, const ItemPass&, Stream) {
   refuse();
 }
-void components_join(const ComponentsState&, const std::uint32_t*, Stream) { refuse(); }
+void components_join(const ComponentsState&, const Vertex*, Stream) { refuse(); }
 void components_send(const ComponentsState&, const WorkItems&, const ItemPass&, Stream) {
   refuse();
 }
 
-void sssp_start(const SsspState&, std::uint32_t, Stream) { refuse(); }
+void sssp_start(const SsspState&, Vertex, Stream) { refuse(); }
 void sssp_choose(const SsspState&, std::uint32_t, Stream) { refuse(); }
 std::uint32_t sssp_nearest(const SsspState&, Stream) { refuse(); }
 void sssp_relax(const SsspState&, const WorkItems&, const ItemPass&, Stream) { refuse(); }
@@ -81,7 +80,7 @@ void kcore_drop(const KcoreState&, std::uint32_t, const WorkItems&, const ItemPa
 }
 void centrality_clear(const CentralityState&, Stream) { refuse(); }
 void centrality_clear_bits(const CentralityState&, Stream) { refuse(); }
-void centrality_start(const CentralityState&, std::uint32_t, Stream) { refuse(); }
+void centrality_start(const CentralityState&, Vertex, Stream) { refuse(); }
 void centrality_forward(const CentralityState&, std::uint32_t, const WorkItems&, const ItemPass&,
                         Stream) {
   refuse();
@@ -90,7 +89,7 @@ void centrality_backward(const CentralityState&, std::uint32_t, const WorkItems&
                          Stream) {
   refuse();
 }
-void centrality_add(const CentralityState&, std::uint32_t, Stream) { refuse(); }
+void centrality_add(const CentralityState&, Vertex, Stream) { refuse(); }
 void count_triangles(const TrianglesState&, const EdgeSpan&, const VertexSpan&, Stream) {
   refuse();
 }

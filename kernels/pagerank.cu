@@ -2,6 +2,7 @@
 #include <cub/block/block_scan.cuh>
 
 #include "kernels/gpu.hpp"
+#include "kernels/ids_on_gpu.cuh"
 #include "kernels/on_gpu.cuh"
 #include "kernels/search.hpp"
 
@@ -17,18 +18,13 @@ constexpr int thread_edges = 16;
 constexpr int tile_edges = block_threads * thread_edges;
 
 struct Tile {
-  std::uint64_t first;         // edge
-  std::uint32_t count;         // of edges; 0: no tile
-  std::uint32_t first_vertex;  // that owns the first edge
-  std::uint32_t last_vertex;   // that owns the last
+  std::uint64_t first;  // edge
+  std::uint32_t count;  // of edges; 0: no tile
+  Vertex first_vertex;  // that owns the first edge
+  Vertex last_vertex;   // that owns the last
 };
 
-// Edges that `neighbours` is past a 16-byte boundary: edge e is aligned if e + skew is a multiple
-// of 4.
-__host__ __device__ std::uint64_t skew(const std::uint32_t* neighbours) {
-  return reinterpret_cast<std::uintptr_t>(neighbours) / sizeof(std::uint32_t) % 4;
-}
-
+// `skew`: edge e lies at a 16-byte boundary if e + skew is a multiple of group_ids.
 struct TilesOfSpan {
   const EdgeSpan* spans;
   std::uint64_t skew;
@@ -61,8 +57,8 @@ __global__ void cut_tiles(EdgePass pass, const std::uint64_t* __restrict__ tiles
   const std::uint64_t first = max(start, span.first + skew) - skew;
   const std::uint64_t end = min(start + tile_edges - skew, span.first + span.count);
   const std::uint64_t v = last_at_most(offsets, vertices, first);
-  tiles[t] = {first, static_cast<std::uint32_t>(end - first), static_cast<std::uint32_t>(v),
-              static_cast<std::uint32_t>(last_at_most(offsets, vertices, end - 1, v))};
+  tiles[t] = {first, static_cast<std::uint32_t>(end - first), static_cast<Vertex>(v),
+              static_cast<Vertex>(last_at_most(offsets, vertices, end - 1, v))};
 }
 
 // A part of a sum that goes on in the next thread; `cut`: a list ended before it.
@@ -78,15 +74,14 @@ struct Join {
 
 __global__ void __launch_bounds__(block_threads)
     pull_tile(const Tile* __restrict__ tiles, std::uint64_t skew,
-              const std::uint64_t* __restrict__ offsets,
-              const std::uint32_t* __restrict__ neighbours, const float* __restrict__ contributions,
-              float* sums) {
+              const std::uint64_t* __restrict__ offsets, const Vertex* __restrict__ neighbours,
+              const float* __restrict__ contributions, float* sums) {
   using Scan = cub::BlockScan<Carry, block_threads>;
   __shared__ typename Scan::TempStorage storage;
 
   const Tile tile = tiles[blockIdx.x];
   if (tile.count == 0) return;
-  // Positions are edges plus skew here, so that multiples of 4 are aligned.
+  // Positions are edges plus skew here, so that multiples of group_ids are aligned.
   const std::uint64_t tile_first = tile.first + skew;
   const std::uint64_t tile_end = tile_first + tile.count;
   const std::uint64_t start =
@@ -96,16 +91,13 @@ __global__ void __launch_bounds__(block_threads)
   const bool idle = first >= end;
 
   // 1. load: a whole group by 16 bytes at a time
-  std::uint32_t ids[thread_edges];
+  Vertex ids[thread_edges];
   if (first == start && end == start + thread_edges) {
-    const uint4* from = reinterpret_cast<const uint4*>(neighbours + (start - skew));
 #pragma unroll
-    for (int k = 0; k < thread_edges / 4; ++k) {
-      const uint4 four = __ldg(from + k);
-      ids[4 * k] = four.x;
-      ids[4 * k + 1] = four.y;
-      ids[4 * k + 2] = four.z;
-      ids[4 * k + 3] = four.w;
+    for (int k = 0; k < thread_edges; k += group_ids) {
+      const IdGroup group = load_group(neighbours + (start - skew) + k);
+#pragma unroll
+      for (int i = 0; i < group_ids; ++i) ids[k + i] = group.ids[i];
     }
   } else {
 #pragma unroll
@@ -252,7 +244,7 @@ void pagerank_pull(const PagerankState& state, const EdgePass& pass, Stream stre
   const OnDeviceOf device(stream);
   if (pass.edges == 0) return;
   const Layout layout(state.workspace, pass.edges, pass.spans_count);
-  const std::uint64_t edge_skew = skew(state.in_neighbours);
+  const std::uint64_t edge_skew = ids_past_group(state.in_neighbours);
   const std::uint64_t most = most_tiles(pass.edges, pass.spans_count);
   layout.scan.run(pass.spans_count, TilesOfSpan{pass.spans, edge_skew}, layout.tiles_before,
                   stream);

@@ -27,11 +27,11 @@ struct PagerankState {
   std::uint64_t vertices = 0;  // those that are worked on; [vertices] counts them alone
   const std::uint64_t* in_offsets = nullptr;   // [vertices + 1]
   const std::uint64_t* out_offsets = nullptr;  // [vertices + 1]; that of the in-edges if symmetric
-  const std::uint32_t* in_neighbours = nullptr;  // [in_offsets[vertices]], paged; 4-byte aligned
-  float* scores = nullptr;                       // [vertices], the result
-  float* contributions = nullptr;                // [first + vertices], of the whole graph
-  float* sums = nullptr;                         // [vertices]
-  void* workspace = nullptr;                     // pagerank_workspace_bytes, 256-byte aligned
+  const Vertex* in_neighbours = nullptr;       // [in_offsets[vertices]], paged; aligned as ids are
+  float* scores = nullptr;                     // [vertices], the result
+  float* contributions = nullptr;              // [first + vertices], of the whole graph
+  float* sums = nullptr;                       // [vertices]
+  void* workspace = nullptr;                   // pagerank_workspace_bytes, 256-byte aligned
   float damping = 0.85F;
   // Where the vertices are a part of a greater graph: the number of the first, and how many there
   // are in all (0: these). The contributions of the others are the caller's to bring.

@@ -8,14 +8,18 @@
 
 #include <cstdint>
 
+#include "kernels/vertex.hpp"
+
 namespace holdall::kernels {
+
+constexpr unsigned most_scale = sizeof(Vertex) == 4 ? 32 : 40;
 
 struct RandomGraph {
   enum class Kind {
     kron,   // R-MAT with A = .57, B = C = .19 (Graph500), vertices relabelled at random
     urand,  // both ends uniform
   } kind = Kind::kron;
-  unsigned scale = 1;              // 2^scale vertices; 1 to 32
+  unsigned scale = 1;              // 2^scale vertices; 1 to most_scale
   std::uint64_t edge_factor = 16;  // edges drawn a vertex
   std::uint64_t seed = 1;
 
@@ -24,8 +28,8 @@ struct RandomGraph {
 };
 
 struct RandomEdge {
-  std::uint32_t from = 0;
-  std::uint32_t to = 0;
+  Vertex from = 0;
+  Vertex to = 0;
 };
 
 namespace random {
@@ -68,9 +72,14 @@ constexpr std::uint64_t to_c = percent(57 + 19 + 19);
 constexpr RandomEdge random_edge(const RandomGraph& graph, std::uint64_t i) {
   if (graph.kind == RandomGraph::Kind::urand) {
     const std::uint64_t word = random::word(graph, i, 0);
+    if (graph.scale > 32) {
+      const unsigned drop = 64 - graph.scale;
+      return {static_cast<Vertex>(word >> drop),
+              static_cast<Vertex>(random::word(graph, i, 1) >> drop)};
+    }
     const unsigned drop = 32 - graph.scale;
-    return {static_cast<std::uint32_t>(word >> 32 >> drop),
-            static_cast<std::uint32_t>((word & 0xffffffff) >> drop)};
+    return {static_cast<Vertex>(word >> 32 >> drop),
+            static_cast<Vertex>((word & 0xffffffff) >> drop)};
   }
   std::uint64_t from = 0;
   std::uint64_t to = 0;
@@ -84,8 +93,8 @@ constexpr RandomEdge random_edge(const RandomGraph& graph, std::uint64_t i) {
     from = from << 1 | (past_b ? 1 : 0);
     to = to << 1 | ((past_a != past_b) != past_c ? 1 : 0);
   }
-  return {static_cast<std::uint32_t>(random::relabel(from, graph)),
-          static_cast<std::uint32_t>(random::relabel(to, graph))};
+  return {static_cast<Vertex>(random::relabel(from, graph)),
+          static_cast<Vertex>(random::relabel(to, graph))};
 }
 
 }  // namespace holdall::kernels

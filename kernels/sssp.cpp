@@ -12,7 +12,7 @@ namespace {
 
 using Range = tbb::blocked_range<std::uint64_t>;
 
-void start(const SsspState& state, std::uint32_t source) {
+void start(const SsspState& state, Vertex source) {
   const std::uint64_t words = bitmap_words(state.vertices);
   tbb::parallel_for(Range(0, state.vertices, 65536), [&](const Range& range) {
     std::fill(state.distances + range.begin(), state.distances + range.end(), no_path);
@@ -55,7 +55,7 @@ std::uint32_t nearest(const SsspState& state) {
 template <bool floating>
 void relax(const SsspState& state, const WorkItems& items, const ItemPass& pass) {
   visit_edges(
-      items, pass, state.neighbours, [&](std::uint64_t item, std::uint64_t edge, std::uint32_t to) {
+      items, pass, state.neighbours, [&](std::uint64_t item, std::uint64_t edge, Vertex to) {
         const std::uint32_t from =
             std::atomic_ref(state.distances[items.vertices[item]]).load(std::memory_order_relaxed);
         const std::uint32_t path = path_along(from, state.weights[edge], floating);
@@ -68,7 +68,7 @@ void relax(const SsspState& state, const WorkItems& items, const ItemPass& pass)
 
 }  // namespace
 
-void sssp_start(const SsspState& state, std::uint32_t source, Stream stream) {
+void sssp_start(const SsspState& state, Vertex source, Stream stream) {
   if (!stream.on_host()) return gpu::sssp_start(state, source, stream);
   vmm::launch(stream, [=] { start(state, source); });
 }

@@ -5,7 +5,7 @@
 namespace holdall::kernels::gpu {
 namespace {
 
-__global__ void start(SsspState state, std::uint32_t source) {
+__global__ void start(SsspState state, Vertex source) {
   const std::uint64_t v = thread_index();
   if (v >= state.vertices) return;
   state.distances[v] = v == source ? 0 : no_path;
@@ -42,8 +42,8 @@ struct Relax {
   using Seen = std::uint32_t;
   SsspState state;
   WorkItems items;
-  __device__ Seen look(std::uint32_t to) const { return __ldcg(state.distances + to); }
-  __device__ void visit(std::uint64_t item, std::uint64_t edge, std::uint32_t to, Seen its) const {
+  __device__ Seen look(Vertex to) const { return __ldcg(state.distances + to); }
+  __device__ void visit(std::uint64_t item, std::uint64_t edge, Vertex to, Seen its) const {
     const std::uint32_t from = __ldcg(state.distances + items.vertices[item]);
     const std::uint32_t path = path_along(from, __ldg(state.weights + edge), floating);
     if (!floating && path == no_path) {
@@ -56,7 +56,7 @@ struct Relax {
 
 }  // namespace
 
-void sssp_start(const SsspState& state, std::uint32_t source, Stream stream) {
+void sssp_start(const SsspState& state, Vertex source, Stream stream) {
   const OnDeviceOf device(stream);
   launch_threads(start, state.vertices, stream, state, source);
 }

@@ -38,16 +38,16 @@ inline constexpr std::uint32_t no_path = 0xFFFF'FFFF;
 
 struct SsspState {
   std::uint64_t vertices = 0;
-  const std::uint32_t* neighbours = nullptr;  // that the step may read; 4-byte aligned
-  const std::uint32_t* weights = nullptr;     // of the same edges
-  bool floating = false;                      // weights and distances are floats
-  std::uint32_t* distances = nullptr;         // [vertices], the result
-  std::uint32_t* frontier = nullptr;          // [vertices], ascending
-  std::uint64_t* waiting = nullptr;           // [bitmap_words(vertices)]
-  std::uint64_t* chosen = nullptr;            // [bitmap_words(vertices)]
-  std::uint32_t* answer = nullptr;            // [1]
-  std::uint32_t* overflow = nullptr;  // [1], not 0 once a distance was past what 32 bits hold
-  void* workspace = nullptr;          // visit_workspace_bytes, 256-byte aligned
+  const Vertex* neighbours = nullptr;      // that the step may read; aligned as ids are
+  const std::uint32_t* weights = nullptr;  // of the same edges
+  bool floating = false;                   // weights and distances are floats
+  std::uint32_t* distances = nullptr;      // [vertices], the result
+  Vertex* frontier = nullptr;              // [vertices], ascending
+  std::uint64_t* waiting = nullptr;        // [bitmap_words(vertices)]
+  std::uint64_t* chosen = nullptr;         // [bitmap_words(vertices)]
+  std::uint32_t* answer = nullptr;         // [1]
+  std::uint32_t* overflow = nullptr;       // [1], not 0 once a distance was past what 32 bits hold
+  void* workspace = nullptr;               // visit_workspace_bytes, 256-byte aligned
 };
 
 // Where a path goes on along an edge: `from` + `weight`, no_path where that is too much.
@@ -58,7 +58,7 @@ constexpr std::uint32_t path_along(std::uint32_t from, std::uint32_t weight, boo
   return sum < no_path ? static_cast<std::uint32_t>(sum) : no_path;
 }
 
-void sssp_start(const SsspState& state, std::uint32_t source, Stream stream);
+void sssp_start(const SsspState& state, Vertex source, Stream stream);
 
 // Makes the waiting vertices whose distance is below `limit` the frontier; they wait no more.
 // Answers their number. Waits.

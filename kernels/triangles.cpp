@@ -13,9 +13,8 @@ namespace holdall::kernels {
 namespace {
 
 // Of two lists, neither much longer than the other, by going through both.
-std::uint64_t merged_below(const std::uint32_t* a, const std::uint32_t* a_end,
-                           const std::uint32_t* b, const std::uint32_t* b_end,
-                           std::uint32_t below) {
+std::uint64_t merged_below(const Vertex* a, const Vertex* a_end, const Vertex* b,
+                           const Vertex* b_end, Vertex below) {
   std::uint64_t common = 0;
   while (a < a_end && b < b_end && *a < below && *b < below) {
     if (*a < *b) {
@@ -24,7 +23,7 @@ std::uint64_t merged_below(const std::uint32_t* a, const std::uint32_t* a_end,
       ++b;
     } else {
       ++common;
-      const std::uint32_t value = *a;
+      const Vertex value = *a;
       while (a < a_end && *a == value) ++a;
       while (b < b_end && *b == value) ++b;
     }
@@ -40,11 +39,11 @@ void count(const TrianglesState& state, const EdgeSpan& edges, const VertexSpan&
         std::uint64_t u = last_at_most(state.offsets, state.vertices, range.begin());
         for (std::uint64_t e = range.begin(); e < range.end(); ++e) {
           u = last_at_most(state.offsets, state.vertices, e, u);
-          const std::uint32_t v = state.neighbours[e];
+          const Vertex v = state.neighbours[e];
           if (v >= u || v < middle.first || v >= middle.end) continue;
           if (e > state.offsets[u] && state.neighbours[e - 1] == v) continue;
-          const std::uint32_t* shorter = state.neighbours + state.offsets[v];
-          const std::uint32_t* longer = state.neighbours + state.offsets[u];
+          const Vertex* shorter = state.neighbours + state.offsets[v];
+          const Vertex* longer = state.neighbours + state.offsets[u];
           std::uint64_t fewer = state.offsets[v + std::uint64_t{1}] - state.offsets[v];
           std::uint64_t more = e - state.offsets[u];
           if (more < fewer) {

@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(block_threads)
   std::uint64_t found = 0;
   for (std::uint64_t own = edges.first + thread_index(); own - lane < end; own += threads) {
     std::uint64_t u = 0;
-    std::uint32_t v = 0;
+    Vertex v = 0;
     bool counts = own < end;
     if (counts) {
       u = last_at_most(state.offsets, state.vertices, own);
@@ -33,9 +33,9 @@ __global__ void __launch_bounds__(block_threads)
       const std::uint64_t v_first = state.offsets[its_v];
       const std::uint64_t u_count = edge - u_first;
       const std::uint64_t v_count = state.offsets[its_v + 1] - v_first;
-      const auto below = static_cast<std::uint32_t>(its_v);
-      const std::uint32_t* const u_list = state.neighbours + u_first;
-      const std::uint32_t* const v_list = state.neighbours + v_first;
+      const auto below = static_cast<Vertex>(its_v);
+      const Vertex* const u_list = state.neighbours + u_first;
+      const Vertex* const v_list = state.neighbours + v_first;
       found += u_count < v_count ? common_below(u_list, u_count, v_list, v_count, below, lane, 32)
                                  : common_below(v_list, v_count, u_list, u_count, below, lane, 32);
     }

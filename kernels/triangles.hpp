@@ -18,8 +18,8 @@ struct VertexSpan {
 struct TrianglesState {
   std::uint64_t vertices = 0;
   const std::uint64_t* offsets = nullptr;
-  const std::uint32_t* neighbours = nullptr;  // 4-byte aligned
-  std::uint64_t* count = nullptr;             // [1], the result; to be cleared by the caller
+  const Vertex* neighbours = nullptr;  // aligned as ids are
+  std::uint64_t* count = nullptr;      // [1], the result; to be cleared by the caller
 };
 
 // Adds those triangles whose greatest vertex is in `greatest`, and the next in `middle`, to the
@@ -30,13 +30,13 @@ void count_triangles(const TrianglesState& state, const VertexSpan& greatest, co
 
 // How many values of the shorter list, ascending and below `below`, the longer has too, each once.
 // Every `step`th of the shorter list is looked at, from `from` on.
-constexpr std::uint64_t common_below(const std::uint32_t* shorter, std::uint64_t shorter_count,
-                                     const std::uint32_t* longer, std::uint64_t longer_count,
-                                     std::uint32_t below, std::uint64_t from, std::uint64_t step) {
+constexpr std::uint64_t common_below(const Vertex* shorter, std::uint64_t shorter_count,
+                                     const Vertex* longer, std::uint64_t longer_count, Vertex below,
+                                     std::uint64_t from, std::uint64_t step) {
   std::uint64_t common = 0;
   std::uint64_t start = 0;
   for (std::uint64_t i = from; i < shorter_count && shorter[i] < below; i += step) {
-    const std::uint32_t value = shorter[i];
+    const Vertex value = shorter[i];
     if (i > 0 && shorter[i - 1] == value) continue;
     std::uint64_t low = start;
     std::uint64_t high = longer_count;

@@ -14,13 +14,13 @@ struct Bits {
     const std::uint64_t left = vertices - w * 64;
     return ~bits[w] & (left < 64 ? (1ull << left) - 1 : ~0ull);
   }
-  __device__ std::uint32_t operator()(std::uint64_t w) const { return __popcll(word(w)); }
+  __device__ Vertex operator()(std::uint64_t w) const { return __popcll(word(w)); }
 };
 
 // A warp takes 32 words: it writes them one after the other, a bit a thread, so that dense words
 // are written side by side.
-__global__ void write_list(Bits bits, const std::uint32_t* __restrict__ places, std::uint64_t words,
-                           std::uint32_t* list) {
+__global__ void write_list(Bits bits, const Vertex* __restrict__ places, std::uint64_t words,
+                           Vertex* list) {
   constexpr unsigned all = 0xFFFF'FFFF;
   const std::uint64_t own = thread_index();
   const std::uint64_t its_bits = own < words ? bits.word(own) : 0;
@@ -33,12 +33,12 @@ __global__ void write_list(Bits bits, const std::uint32_t* __restrict__ places, 
       if ((its >> bit & 1) == 0) continue;
       const int earlier = __popcll(its & ((std::uint64_t{1} << bit) - 1));
       list[places[word] + std::uint64_t{static_cast<unsigned>(earlier)}] =
-          static_cast<std::uint32_t>(word * 64 + bit);
+          static_cast<Vertex>(word * 64 + bit);
     }
   }
 }
 
-__global__ void find_part(const std::uint32_t* list, std::uint64_t count, std::uint64_t first,
+__global__ void find_part(const Vertex* list, std::uint64_t count, std::uint64_t first,
                           std::uint64_t past, ListPart* part) {
   if (threadIdx.x == 0) part->first = first_at_least(list, count, first);
   if (threadIdx.x == 1) part->past = first_at_least(list, count, past);
@@ -52,7 +52,7 @@ Bytes visit_workspace_bytes(std::uint64_t vertices, std::uint64_t pass_edges,
 }
 
 std::uint64_t list_vertices(const std::uint64_t* bits, bool value, std::uint64_t vertices,
-                            std::uint32_t* list, void* workspace, Stream stream) {
+                            Vertex* list, void* workspace, Stream stream) {
   const OnDeviceOf device(stream);
   const std::uint64_t words = bitmap_words(vertices);
   const VisitLayout layout(workspace, vertices, 0, 0);
@@ -62,7 +62,7 @@ std::uint64_t list_vertices(const std::uint64_t* bits, bool value, std::uint64_t
   return read_back(layout.places + words, stream);
 }
 
-ListPart part_of_list(const std::uint32_t* list, std::uint64_t count, std::uint64_t first,
+ListPart part_of_list(const Vertex* list, std::uint64_t count, std::uint64_t first,
                       std::uint64_t past, void* workspace, Stream stream) {
   const OnDeviceOf device(stream);
   auto* const part = static_cast<ListPart*>(workspace);

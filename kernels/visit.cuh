@@ -46,15 +46,15 @@ inline std::uint64_t most_tiles(std::uint64_t edges, std::uint64_t ranges) {
 struct VisitLayout : Workspace {
   VisitLayout(void* workspace, std::uint64_t vertices, std::uint64_t edges, std::uint64_t ranges)
       : Workspace(workspace),
-        places(take<std::uint32_t>(bitmap_words(vertices) + 1)),
-        value(take<std::uint64_t>(1)),
+        places(take<Vertex>(bitmap_words(vertices) + 1)),
+        values(take<std::uint64_t>(2)),
         places_scan(*this, bitmap_words(vertices)),
         ranges_scan(*this, ranges),
         before(take<std::uint64_t>(ranges + 1)),
         tiles(take<VisitTile>(most_tiles(edges, ranges))) {}
-  std::uint32_t* places;  // in a list, of each word's first
-  std::uint64_t* value;   // a step's own
-  ExclusiveScan<std::uint32_t> places_scan;
+  Vertex* places;         // in a list, of each word's first
+  std::uint64_t* values;  // a step's own
+  ExclusiveScan<Vertex> places_scan;
   ExclusiveScan<std::uint64_t> ranges_scan;
   std::uint64_t* before;  // each range: tiles or items
   VisitTile* tiles;
@@ -83,7 +83,7 @@ static __global__ void cut_tiles(ItemPass pass, const std::uint64_t* __restrict_
 template <typename Visitor>
 __global__ void __launch_bounds__(block_threads)
     visit_tiles(const VisitTile* __restrict__ tiles, std::uint64_t most, WorkItems items,
-                const std::uint32_t* __restrict__ neighbours, Visitor visitor) {
+                const Vertex* __restrict__ neighbours, Visitor visitor) {
   using Scan = cub::BlockScan<int, block_threads>;
   __shared__ typename Scan::TempStorage storage;
   __shared__ int owners[tile_edges];  // of each edge: its item, from the tile's first
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(block_threads)
     __syncthreads();
 
     // 2. read the neighbours, and what is known of each
-    std::uint32_t ids[thread_edges];
+    Vertex ids[thread_edges];
     typename Visitor::Seen seen[thread_edges];
 #pragma unroll
     for (int k = 0; k < thread_edges; ++k) {
@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(block_threads)
 // For every edge of the pass: visitor.visit(item, edge, neighbour, visitor.look(neighbour)), a
 // Visitor::Seen.
 template <typename Visitor>
-void visit_edges(const WorkItems& items, const ItemPass& pass, const std::uint32_t* neighbours,
+void visit_edges(const WorkItems& items, const ItemPass& pass, const Vertex* neighbours,
                  const VisitLayout& layout, Visitor visitor, Stream stream) {
   if (pass.edges == 0) return;
   const std::uint64_t most = most_tiles(pass.edges, pass.ranges_count);

@@ -18,7 +18,7 @@ Bytes visit_workspace_bytes(std::uint64_t vertices, std::uint64_t pass_edges,
 // The vertices whose bit is `value`, ascending, to `list`; answers their number. Waits.
 // `workspace`: visit_workspace_bytes, 256-byte aligned.
 std::uint64_t list_vertices(const std::uint64_t* bits, bool value, std::uint64_t vertices,
-                            std::uint32_t* list, void* workspace, Stream stream);
+                            Vertex* list, void* workspace, Stream stream);
 
 // Those of the `count` vertices of a list, ascending, that are in [first, past): `first` and `past`
 // as positions in it. Waits. `workspace` as above.
@@ -26,7 +26,7 @@ struct ListPart {
   std::uint64_t first = 0;
   std::uint64_t past = 0;
 };
-ListPart part_of_list(const std::uint32_t* list, std::uint64_t count, std::uint64_t first,
+ListPart part_of_list(const Vertex* list, std::uint64_t count, std::uint64_t first,
                       std::uint64_t past, void* workspace, Stream stream);
 
 }  // namespace holdall::kernels

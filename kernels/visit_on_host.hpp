@@ -15,7 +15,7 @@ namespace holdall::kernels {
 
 // visit(item, edge, neighbour) for every edge of the pass, by all threads.
 template <typename Visit>
-void visit_edges(const WorkItems& items, const ItemPass& pass, const std::uint32_t* neighbours,
+void visit_edges(const WorkItems& items, const ItemPass& pass, const Vertex* neighbours,
                  const Visit& visit) {
   using Range = tbb::blocked_range<std::uint64_t>;
   constexpr std::uint64_t grain = 16384;

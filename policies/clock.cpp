@@ -8,6 +8,8 @@
 // A chunk that may not be evicted is passed like any other, and keeps its place.
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <vector>
 
 #include "policies/built_in.hpp"
 #include "policies/queues.hpp"
@@ -28,7 +30,7 @@ class Clock final : public UsesKnown<Clock> {
     seam_ = hand_;
     round_ = false;
     if (!room_.known() || size() < room_.chunks() || counted_ < size()) return true;
-    for (Index i = circle_.front(); i != none; i = chunks_[i].next) lower(i, 1);
+    lower_all(1);
     return false;
   }
 
@@ -41,30 +43,32 @@ class Clock final : public UsesKnown<Clock> {
       hand_ = next;
     }
     if (i == seam_) seam_ = next;
-    if (chunks_[i].count > 0) --counted_;
+    if (counts_[i] > 0) --counted_;
     circle_.erase(chunks_, i);
     chunks_.drop(i);
   }
 
   // The hand stays on the victim: asked again, it gives the same answer.
   std::optional<Key> victim(const MayEvict& may) override {
-    // 1. Find where the hand will stop: at the first of the least count. Nothing changes if
-    // nowhere.
+    // 1. Find where the hand will stop: at the first of the least count, most often 0. Nothing
+    // changes if nowhere.
     room_.pressed(size());
     Index stop = none;
-    for (Index i = hand_, left = size(); left > 0; i = after(i), --left) {
-      if ((stop == none || chunks_[i].count < chunks_[stop].count) && may(chunks_[i].key)) stop = i;
-      if (stop != none && chunks_[stop].count == 0) break;
-    }
+    if (counted_ < size())
+      for (Index i = hand_, left = size(); left > 0 && stop == none; i = after(i), --left)
+        if (counts_[i] == 0 && may(chunks_[i].key)) stop = i;
+    if (stop == none)
+      for (Index i = hand_, left = size(); left > 0; i = after(i), --left)
+        if ((stop == none || counts_[i] < counts_[stop]) && may(chunks_[i].key)) stop = i;
     if (stop == none) return std::nullopt;
 
     // 2. Go there: `rounds` full rounds, and the part of one up to the victim.
-    if (const unsigned rounds = chunks_[stop].count; rounds > 0)
-      for (Index i = circle_.front(); i != none; i = chunks_[i].next) lower(i, rounds);
+    if (const unsigned rounds = counts_[stop]; rounds > 0) lower_all(rounds);
     for (; hand_ != stop; hand_ = after(hand_)) lower(hand_, 1);
     return chunks_.offer(stop);
   }
-  void expect(std::span<const Key> chunks) override { chunks_.prefetch(chunks); }
+  // A hit touches the count alone, and counts are small.
+  void expect(std::span<const Key> chunks) override { chunks_.prefetch_places(chunks); }
 
   void resize(std::uint64_t capacity) override { room_.resize(capacity); }
 
@@ -73,18 +77,19 @@ class Clock final : public UsesKnown<Clock> {
 
   struct Node : Link {
     Key key;
-    unsigned count;
   };
 
   void use(Key chunk, Index i, const Request& request) {
     if (i != none) {
-      unsigned& count = chunks_[i].count;
+      std::uint8_t& count = counts_.data()[i];
       counted_ += count == 0;
-      count = std::min(count + 1, most_);
+      count = static_cast<std::uint8_t>(std::min(count + 1u, most_));
       return;
     }
     room_.inserted(request.bytes, size() + 1);
-    i = chunks_.add({{}, chunk, 0});
+    i = chunks_.add({{}, chunk});
+    if (i >= counts_.size()) counts_.resize(i + i / 4 + 1);
+    counts_[i] = 0;
     circle_.insert_before(chunks_, newcomer_first_ && seam_ != none ? seam_ : hand_, i);
     if (hand_ == none || (round_ && hand_ == seam_)) hand_ = i;
     seam_ = none;
@@ -94,9 +99,12 @@ class Clock final : public UsesKnown<Clock> {
   Index size() const { return static_cast<Index>(chunks_.size()); }
   Index after(Index i) const { return chunks_[i].next == none ? circle_.front() : chunks_[i].next; }
   void lower(Index i, unsigned by) {
-    if (chunks_[i].count == 0) return;
-    chunks_[i].count -= std::min(chunks_[i].count, by);
-    if (chunks_[i].count == 0) --counted_;
+    if (counts_[i] == 0) return;
+    counts_[i] = static_cast<std::uint8_t>(counts_[i] - std::min<unsigned>(counts_[i], by));
+    if (counts_[i] == 0) --counted_;
+  }
+  void lower_all(unsigned by) {
+    for (Index i = circle_.front(); i != none; i = chunks_[i].next) lower(i, by);
   }
 
   const unsigned most_;
@@ -104,8 +112,9 @@ class Clock final : public UsesKnown<Clock> {
   Index counted_ = 0;  // chunks with a count above 0
   Room room_;
   Known<Node> chunks_;
-  List circle_;         // its end meets its front
-  Index hand_ = none;   // none if the circle is empty
+  std::vector<std::uint8_t> counts_;  // by node, beside them, so that those of many stay at hand
+  List circle_;                       // its end meets its front
+  Index hand_ = none;                 // none if the circle is empty
   Index seam_ = none;   // where the hand was when the newcomer was asked for; none once it is in
   bool round_ = false;  // the hand came back to there since
 };

@@ -3,43 +3,19 @@
 // for relational database systems", VLDB 1985. No parameters.
 // A search steps over the newest chunks that are in use, one by one.
 #include "policies/built_in.hpp"
-#include "policies/queues.hpp"
+#include "policies/recency.hpp"
 
 namespace holdall::policies {
 
 namespace {
 
-class Mru final : public UsesKnown<Mru> {
+class Mru final : public Recency<Mru, List> {
  public:
-  void removed(Key chunk, Left) override {
-    const Index i = chunks_.find_offered(chunk);
-    if (i == none) return;
-    order_.erase(chunks_, i);
-    chunks_.drop(i);
-  }
-
   std::optional<Key> victim(const MayEvict& may) override {
     for (Index i = order_.back(); i != none; i = chunks_[i].prev)
       if (may(chunks_[i].key)) return chunks_.offer(i);
     return std::nullopt;
   }
-
- private:
-  friend UsesKnown<Mru>;
-
-  struct Node : Link {
-    Key key;
-  };
-
-  void use(Key chunk, Index i, const Request&) {
-    if (i != none)
-      order_.move_to_back(chunks_, i);
-    else
-      order_.push_back(chunks_, chunks_.add({{}, chunk}));
-  }
-
-  Known<Node> chunks_;
-  List order_;  // least recently used first
 };
 
 }  // namespace

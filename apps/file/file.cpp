@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace holdall::files {
@@ -33,13 +33,9 @@ std::string Problem::message() const {
   return text;
 }
 
-void fail(Refuse refuse, const std::filesystem::path& path, std::string_view doing) {
-  const int reason = errno;
-  raise(refuse, {path, std::nullopt, fmt::format("cannot {}: {}", doing, std::strerror(reason)),
-                 reason == ENOENT   ? "check the path"
-                 : reason == ENOSPC ? "free some space or write elsewhere"
-                 : reason == EACCES ? "check the permissions"
-                                    : ""});
+void fail(Refuse refuse, const std::filesystem::path& path, std::string_view doing, int error) {
+  raise(refuse, {path, std::nullopt, fmt::format("cannot {}: {}", doing, std::strerror(error)),
+                 remedy_of(error)});
 }
 
 void write_all(int handle, Bytes offset, const void* from, std::size_t bytes, Refuse refuse,
@@ -108,33 +104,33 @@ void File::check_unchanged() const {
 }
 
 NewFile::NewFile(std::filesystem::path path, Refuse refuse)
-    : path_(std::move(path)), unfinished_(path_.string() + ".unfinished"), refuse_(refuse) {
+    : path_(std::move(path)), refuse_(refuse) {
   struct stat status {};
   if (::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
     raise(refuse_,
           {path_, {}, "is no ordinary file and cannot be replaced", "choose another name"});
-  handle_ = ::open(unfinished_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (handle_ < 0) fail(refuse_, path_, "create it");
-}
-
-NewFile::~NewFile() {
-  if (handle_ < 0) return;
-  ::close(handle_);
-  ::unlink(unfinished_.c_str());
+  try {
+    file_.emplace(path_);
+  } catch (const std::system_error& e) {
+    fail(refuse_, path_, "create it", e.code().value());
+  }
 }
 
 void NewFile::write(Bytes offset, const void* from, std::size_t bytes) {
-  write_all(handle_, offset, from, bytes, refuse_, path_, "write it");
+  write_all(file_->handle(), offset, from, bytes, refuse_, path_, "write it");
 }
 
 void NewFile::resize(Bytes bytes) {
-  if (::ftruncate(handle_, static_cast<off_t>(bytes)) != 0) fail(refuse_, path_, "write it");
+  if (::ftruncate(file_->handle(), static_cast<off_t>(bytes)) != 0)
+    fail(refuse_, path_, "write it");
 }
 
 void NewFile::finish() {
-  if (::fsync(handle_) != 0) fail(refuse_, path_, "write it");
-  if (::rename(unfinished_.c_str(), path_.c_str()) != 0) fail(refuse_, path_, "name it");
-  ::close(std::exchange(handle_, -1));
+  try {
+    file_->finish();
+  } catch (const std::system_error& e) {
+    fail(refuse_, path_, "write it", e.code().value());
+  }
 }
 
 }  // namespace holdall::files

@@ -2,6 +2,7 @@
 // Positioned reads rather than a mapping: a file cut short meanwhile is an error, not a signal.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/new_file.hpp"
 #include "engine/vmm/bytes.hpp"
 
 namespace holdall::files {
@@ -57,13 +59,11 @@ class File {
   std::int64_t modified_ns_ = 0;
 };
 
+// See engine/new_file.hpp.
 class NewFile {
  public:
   // Refuses where there is no such directory or permission, or `path` is no ordinary file.
   NewFile(std::filesystem::path path, Refuse refuse);
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-  ~NewFile();  // removes what was written unless it was finished
 
   // Refuse with the system's reason, such as a full disk.
   void write(Bytes offset, const void* from, std::size_t bytes);
@@ -72,13 +72,13 @@ class NewFile {
 
  private:
   std::filesystem::path path_;
-  std::filesystem::path unfinished_;
   Refuse refuse_;
-  int handle_ = -1;
+  std::optional<holdall::NewFile> file_;
 };
 
-// What both are made of. Refuses a failed call, by errno: "cannot write it: No space left ...".
-[[noreturn]] void fail(Refuse refuse, const std::filesystem::path& path, std::string_view doing);
+// What both are made of. Refuses a failed call: "cannot write it: No space left ...".
+[[noreturn]] void fail(Refuse refuse, const std::filesystem::path& path, std::string_view doing,
+                       int error = errno);
 void write_all(int handle, Bytes offset, const void* from, std::size_t bytes, Refuse refuse,
                const std::filesystem::path& path, std::string_view doing);
 

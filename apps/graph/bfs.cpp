@@ -14,8 +14,8 @@ Bfs::Bfs(const PagedGraph& graph) : graph_(graph) {
   const std::uint64_t n = graph.vertices();
   const std::uint64_t words = kernels::bitmap_words(n);
   VertexData data(graph, "BFS");
-  parents_ = data.array<std::uint32_t>(n, "parents");
-  frontier_ = data.array<std::uint32_t>(n, "frontier");
+  parents_ = data.array<Vertex>(n, "parents");
+  frontier_ = data.array<Vertex>(n, "frontier");
   reached_ = data.array<std::uint64_t>(words, "reached");
   settled_ = data.array<std::uint64_t>(words, "settled");
   front_ = data.array<std::uint64_t>(words, "front");
@@ -32,7 +32,9 @@ BfsResult Bfs::run(std::uint64_t source, const BfsOptions& options, const Watch&
   kernels::BfsState state{
       graph_.vertices(), nullptr,         parents_.data(), frontier_.data(),
       reached_.data(),   settled_.data(), front_.data(),   schedule_->workspace()};
-  schedule_->set(options.schedule);
+  ScheduleOptions schedule = options.schedule;
+  schedule.each_once = options.direction == Direction::top_down;
+  schedule_->set(schedule);
   const bool may_pull = static_cast<bool>(graph_.in().neighbours);
   Exchange& exchange = graph_.exchange();
   const auto own = [&](std::uint64_t count) {

@@ -48,7 +48,7 @@ class Bfs {
 
  private:
   const PagedGraph& graph_;
-  VertexArray<std::uint32_t> parents_, frontier_;
+  VertexArray<Vertex> parents_, frontier_;
   VertexArray<std::uint64_t> reached_, settled_, front_;
   std::optional<LevelSchedule> schedule_;
   Lease lease_;

@@ -107,7 +107,7 @@ void deduplicate(Adjacency& adjacency) {
   const std::uint64_t kept = exclusive_scan({offsets.data(), offsets.size()});
 
   // 2. lists move left, over what is already free
-  const auto close = [&](std::uint32_t* values) {
+  const auto close = [&](auto* values) {
     for (std::uint64_t v = 0; v < vertices; ++v)
       std::memmove(values + offsets[v], values + adjacency.offsets[v],
                    (offsets[v + 1] - offsets[v]) * sizeof(*values));

@@ -14,7 +14,7 @@ Centrality::Centrality(const PagedGraph& graph) : graph_(graph) {
   paths_ = data.array<double>(n, "paths");
   dependencies_ = data.array<double>(n, "dependencies");
   depths_ = data.array<std::uint32_t>(n, "depths");
-  order_ = data.array<std::uint32_t>(n, "order");
+  order_ = data.array<Vertex>(n, "order");
   bits_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "next level");
   schedule_.emplace(data, graph);
   lease_ = data.lease(graph.out().neighbours.chunk_bytes());

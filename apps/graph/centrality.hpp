@@ -32,7 +32,8 @@ class Centrality {
  private:
   const PagedGraph& graph_;
   VertexArray<double> scores_, paths_, dependencies_;
-  VertexArray<std::uint32_t> depths_, order_;
+  VertexArray<std::uint32_t> depths_;
+  VertexArray<Vertex> order_;
   VertexArray<std::uint64_t> bits_;
   std::optional<LevelSchedule> schedule_;
   Lease lease_;

@@ -16,6 +16,7 @@ namespace {
 
 constexpr Bytes piece_bytes = Bytes{2} << 20;  // chunks are so many of them
 
+template <typename T>
 class CheckedValues final : public Backing {
  public:
   CheckedValues(const GraphFile& graph, const FileArray& array, const char* name,
@@ -42,13 +43,12 @@ class CheckedValues final : public Backing {
 
  private:
   void check(Bytes offset, std::span<const std::byte> bytes) const {
-    const std::span ids(reinterpret_cast<const Vertex*>(bytes.data()),
-                        bytes.size() / sizeof(Vertex));
-    Vertex greatest = 0;
-    for (const Vertex id : ids) greatest = std::max(greatest, id);
+    const std::span values(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));
+    T greatest = 0;
+    for (const T value : values) greatest = std::max(greatest, value);
     if (greatest < below_) return;
-    const auto bad = std::ranges::find_if(ids, [this](Vertex id) { return id >= below_; });
-    const auto before = static_cast<Bytes>(bad - ids.begin()) * sizeof(Vertex);
+    const auto bad = std::ranges::find_if(values, [this](T value) { return value >= below_; });
+    const auto before = static_cast<Bytes>(bad - values.begin()) * sizeof(T);
     throw GraphError(
         path_, Byte{offset_ + offset + before},
         name_ == "neighbours"
@@ -68,11 +68,12 @@ class CheckedValues final : public Backing {
 }  // namespace
 
 BackingSpec checked_neighbours(const GraphFile& file, const FileArray& neighbours) {
-  return std::make_shared<CheckedValues>(file, neighbours, "neighbours", file.vertices);
+  return std::make_shared<CheckedValues<Vertex>>(file, neighbours, "neighbours", file.vertices);
 }
 
 BackingSpec checked_weights(const GraphFile& file, const FileArray& weights) {
-  return std::make_shared<CheckedValues>(file, weights, "weights", weights_below(file.weights));
+  return std::make_shared<CheckedValues<std::uint32_t>>(file, weights, "weights",
+                                                        weights_below(file.weights));
 }
 
 }  // namespace holdall::graph

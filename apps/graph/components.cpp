@@ -13,11 +13,11 @@ Components::Components(const PagedGraph& graph) : graph_(graph) {
     throw GraphError("components of a directed graph need its edges in both directions");
   const std::uint64_t n = graph.vertices();
   VertexData data(graph, "components");
-  labels_ = data.array<std::uint32_t>(n, "labels");
-  frontier_ = data.array<std::uint32_t>(n, "frontier");
+  labels_ = data.array<Vertex>(n, "labels");
+  frontier_ = data.array<Vertex>(n, "frontier");
   bits_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "changed");
   settled_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "settled");
-  if (graph.exchange().parts() > 1) sent_ = data.array<std::uint32_t>(n, "labels for other parts");
+  if (graph.exchange().parts() > 1) sent_ = data.array<Vertex>(n, "labels for other parts");
   schedule_.emplace(data, graph);
   lease_ = data.lease(graph.out().neighbours.chunk_bytes());
 }
@@ -57,7 +57,7 @@ void Components::join(const kernels::ComponentsState& state) {
                                              std::min(piece, bytes - at), stream),
                "copy labels");
   exchange.visit_others(
-      sent_, [&](const std::uint32_t* theirs) { kernels::components_join(state, theirs, stream); });
+      sent_, [&](const Vertex* theirs) { kernels::components_join(state, theirs, stream); });
   kernels::components_flatten(state, stream);
 }
 
@@ -90,16 +90,16 @@ std::uint64_t Components::sample(kernels::ComponentsState& state, std::uint32_t 
   const std::uint64_t n = graph_.vertices();
   // 1. the first edges of every list, a sector of the link each
   clock.begin();
-  const double share =
-      std::min(1.0, 32.0 * static_cast<double>(n) /
-                        (4.0 * static_cast<double>(std::max<std::uint64_t>(graph_.edges(), 1))));
+  const double share = std::min(
+      1.0, 32.0 * static_cast<double>(n) /
+               (sizeof(Vertex) * static_cast<double>(std::max<std::uint64_t>(graph_.edges(), 1))));
   const LevelWork sampled = schedule_->sweep(graph_.out(), share, [&](const SweepWork& work) {
     state.neighbours = work.neighbours;
     kernels::components_sample(state, work.pass, rounds, work.blocks, stream);
   });
   join(state);
   // 2. who is outside of the greatest component
-  const std::uint32_t greatest = kernels::components_most_frequent(state, stream);
+  const Vertex greatest = kernels::components_most_frequent(state, stream);
   const std::uint64_t count = kernels::components_outside(state, greatest, stream);
   clock.end(n, sampled);
   return count;

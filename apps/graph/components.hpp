@@ -49,7 +49,7 @@ class Components {
   void join(const kernels::ComponentsState& state);
 
   const PagedGraph& graph_;
-  VertexArray<std::uint32_t> labels_, frontier_, sent_;
+  VertexArray<Vertex> labels_, frontier_, sent_;
   VertexArray<std::uint64_t> bits_, settled_;
   std::optional<LevelSchedule> schedule_;
   Lease lease_;

@@ -17,11 +17,13 @@
 
 #include "apps/graph/array.hpp"
 #include "engine/vmm/bytes.hpp"
+#include "kernels/vertex.hpp"
 
 namespace holdall::graph {
 
-using Vertex = std::uint32_t;
-constexpr std::uint64_t most_vertices = std::uint64_t{1} << 32;
+using Vertex = kernels::Vertex;  // 32 bits, or 64 in a build with -Dvertex_bits=64
+// More would not fit ids of 32 bits; of 64, sizes in bytes would no longer fit.
+constexpr std::uint64_t most_vertices = std::uint64_t{1} << (sizeof(Vertex) == 4 ? 32 : 48);
 
 struct Adjacency {
   Array<std::uint64_t> offsets;  // vertices + 1 of them, from 0 to the number of edges

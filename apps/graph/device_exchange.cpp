@@ -87,8 +87,8 @@ void DeviceExchange::merge(const View& array, Merge merge) {
   show(array);
   const Bytes first = begin(part_);
   for (int step = 1; step < parts(); ++step)
-    launch(merge, array.range->base + first, look_at((part_ + step) % parts(), array) + first,
-           end(part_) - first, array.stream);
+    launch(merge, array, array.range->base + first,
+           look_at((part_ + step) % parts(), array) + first, end(part_) - first);
   vmm::Driver& driver = group_.engine_.driver();
   if (group_.through_host_) {
     finish(array);  // all have read the copies
@@ -104,13 +104,12 @@ void DeviceExchange::merge(const View& array, Merge merge) {
   finish(array);
 }
 
-void DeviceExchange::gather(const View& array, std::span<const std::uint64_t> bounds,
-                            Bytes element) {
+void DeviceExchange::gather(const View& array, std::span<const std::uint64_t> bounds) {
   show(array);
   for (int step = 1; step < parts(); ++step) {
     const int part = (part_ + step) % parts();
-    const Bytes first = bounds[static_cast<std::size_t>(part)] * element;
-    const Bytes bytes = bounds[static_cast<std::size_t>(part) + 1] * element - first;
+    const Bytes first = bounds[static_cast<std::size_t>(part)] * array.element;
+    const Bytes bytes = bounds[static_cast<std::size_t>(part) + 1] * array.element - first;
     copy_in(group_.engine_.driver(), array, first, bytes, look_at(part, array) + first);
   }
   finish(array);

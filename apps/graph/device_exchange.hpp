@@ -54,7 +54,7 @@ class DeviceExchange final : public Exchange {
  private:
   std::vector<std::uint64_t> collect(std::span<const std::uint64_t> mine) override;
   void merge(const View& array, Merge merge) override;
-  void gather(const View& array, std::span<const std::uint64_t> bounds, Bytes element) override;
+  void gather(const View& array, std::span<const std::uint64_t> bounds) override;
   void visit_others(const View& array, const std::function<void(const std::byte*)>& visit) override;
 
   void show(const View& array);

@@ -69,9 +69,7 @@ DimacsHeader read_dimacs_header(const File& file) {
                        "expected the numbers of vertices and arcs, such as 'p sp 5 8'");
     if (vertices == 0) throw GraphError(file.path(), Line{number}, "a graph of no vertices");
     header = {static_cast<std::uint64_t>(vertices), static_cast<std::uint64_t>(arcs), number, next};
-    if (header.vertices > most_vertices)
-      throw GraphError(file.path(), Line{number},
-                       fmt::format("{} vertices; at most {} are read", vertices, most_vertices));
+    check_vertex_count(file.path(), Line{number}, header.vertices);
     return true;
   });
   if (header.line == 0)

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "apps/graph/csr.hpp"
+
 namespace holdall::graph {
 
 namespace {
@@ -23,5 +25,12 @@ std::string message(const std::filesystem::path& file, Place place, std::string_
 GraphError::GraphError(const std::filesystem::path& file, Place place, std::string_view problem,
                        std::string_view remedy)
     : Error(message(file, place, problem, remedy)), place_(place) {}
+
+void check_vertex_count(const std::filesystem::path& file, Place place, std::uint64_t vertices) {
+  if (vertices <= most_vertices) return;
+  throw GraphError(
+      file, place, fmt::format("{} vertices; at most {} are read", vertices, most_vertices),
+      sizeof(Vertex) == 4 ? "use a build of wider ids: meson setup -Dvertex_bits=64" : "");
+}
 
 }  // namespace holdall::graph

@@ -32,4 +32,7 @@ class GraphError : public Error {
   Place place_;
 };
 
+// Throws GraphError if the file has more vertices than this build's ids can tell apart.
+void check_vertex_count(const std::filesystem::path& file, Place place, std::uint64_t vertices);
+
 }  // namespace holdall::graph

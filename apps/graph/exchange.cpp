@@ -63,14 +63,18 @@ void Exchange::copy_in(vmm::Driver& driver, const View& to, Bytes first, Bytes b
   });
 }
 
-void Exchange::launch(Merge merge, std::byte* to, const std::byte* from, Bytes bytes,
-                      Stream stream) {
+void Exchange::launch(Merge merge, const View& array, std::byte* to, const std::byte* from,
+                      Bytes bytes) {
+  const auto run = [&]<class T>(void (*kernel)(T*, const T*, std::uint64_t, Stream)) {
+    kernel(reinterpret_cast<T*>(to), reinterpret_cast<const T*>(from), bytes / sizeof(T),
+           array.stream);
+  };
   if (merge == Merge::unite)
-    kernels::unite_bits(reinterpret_cast<std::uint64_t*>(to),
-                        reinterpret_cast<const std::uint64_t*>(from), bytes / 8, stream);
+    run(kernels::unite_bits);
+  else if (array.element == sizeof(std::uint32_t))
+    run.operator()<std::uint32_t>(kernels::lower_values);
   else
-    kernels::lower_values(reinterpret_cast<std::uint32_t*>(to),
-                          reinterpret_cast<const std::uint32_t*>(from), bytes / 4, stream);
+    run.operator()<std::uint64_t>(kernels::lower_values);
 }
 
 }  // namespace holdall::graph

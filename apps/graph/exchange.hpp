@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "apps/graph/csr.hpp"
 #include "apps/graph/vertex_array.hpp"
 #include "engine/error.hpp"
 
@@ -48,21 +49,22 @@ class Exchange {
     if (parts() > 1) merge(view(bits), Merge::unite);
   }
   // ... every value becomes the smallest of them;
-  void lower(const VertexArray<std::uint32_t>& values) {
+  template <class T>  // std::uint32_t or std::uint64_t
+  void lower(const VertexArray<T>& values) {
     if (parts() > 1) merge(view(values), Merge::lower);
   }
   // ... the elements [bounds[p], bounds[p + 1]) become those of part p.
   void gather(const VertexArray<float>& values, std::span<const std::uint64_t> bounds) {
-    if (parts() > 1) gather(view(values), bounds, sizeof(float));
+    if (parts() > 1) gather(view(values), bounds);
   }
 
   // Calls `visit` with each other part's array, for kernels on the stream of `values` to read: it
   // may lie in a peer's memory, or in pinned memory. No part may change its array meanwhile.
-  void visit_others(const VertexArray<std::uint32_t>& values,
-                    const std::function<void(const std::uint32_t* theirs)>& visit) {
+  void visit_others(const VertexArray<Vertex>& values,
+                    const std::function<void(const Vertex* theirs)>& visit) {
     if (parts() > 1)
       visit_others(view(values), [&](const std::byte* theirs) {
-        visit(reinterpret_cast<const std::uint32_t*>(theirs));
+        visit(reinterpret_cast<const Vertex*>(theirs));
       });
   }
 
@@ -73,6 +75,7 @@ class Exchange {
   struct View {
     RangeState* range = nullptr;
     Bytes bytes = 0;
+    Bytes element = 0;
     Stream stream;
   };
   enum class Merge { unite, lower };
@@ -82,7 +85,7 @@ class Exchange {
     return {mine.begin(), mine.end()};
   }
   virtual void merge(const View&, Merge) {}
-  virtual void gather(const View&, std::span<const std::uint64_t>, Bytes) {}
+  virtual void gather(const View&, std::span<const std::uint64_t>) {}
   virtual void visit_others(const View&, const std::function<void(const std::byte*)>&) {}
 
   // Bytes [first, first + bytes) of an array, to or from where byte `first` is or will be at
@@ -91,12 +94,14 @@ class Exchange {
                        std::byte* other);
   static void copy_in(vmm::Driver& driver, const View& to, Bytes first, Bytes bytes,
                       const std::byte* other);
-  static void launch(Merge merge, std::byte* to, const std::byte* from, Bytes bytes, Stream stream);
+  // Merges so many bytes of arrays like `array`, on its stream.
+  static void launch(Merge merge, const View& array, std::byte* to, const std::byte* from,
+                     Bytes bytes);
 
  private:
   template <class T>
   static View view(const VertexArray<T>& array) {
-    return {&array.range().state(), array.size() * sizeof(T), array.stream()};
+    return {&array.range().state(), array.size() * sizeof(T), sizeof(T), array.stream()};
   }
 };
 

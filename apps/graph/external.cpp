@@ -123,19 +123,20 @@ class Runs {
 };
 
 // An array of the file that is written from its start to its end.
+template <typename T>
 class ArrayWriter {
  public:
   ArrayWriter(NewFile& file, Bytes begin) : file_(file), begin_(begin) {
     piece_.reserve(piece_bytes);
   }
-  void put(std::uint32_t value) {
+  void put(T value) {
     const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
     piece_.insert(piece_.end(), bytes, bytes + sizeof(value));
     if (piece_.size() == piece_bytes) flush();
   }
   FileArray finish() {
     if (!piece_.empty()) flush();
-    return {begin_, 4, bytes_ / 4, checksum_};
+    return {begin_, sizeof(T), bytes_ / sizeof(T), checksum_};
   }
 
  private:
@@ -202,7 +203,7 @@ void build_hold(const EdgeSource& source, const BuildOptions& options,
       return !(options.deduplicate && repeats);
     };
     if (weights_only) {
-      ArrayWriter weights(file, round_up(end, hold_alignment));
+      ArrayWriter<std::uint32_t> weights(file, round_up(end, hold_alignment));
       runs.merge(room / 2, [&, keep = kept](const Entry& entry) mutable {
         if (keep(entry)) weights.put(entry.weight);
       });
@@ -212,7 +213,7 @@ void build_hold(const EdgeSource& source, const BuildOptions& options,
     }
     offsets = Array<std::uint64_t>::zeros(vertices + 1);
     const Bytes offsets_at = round_up(end, hold_alignment);
-    ArrayWriter neighbours(file, round_up(offsets_at + offset_bytes, hold_alignment));
+    ArrayWriter<Vertex> neighbours(file, round_up(offsets_at + offset_bytes, hold_alignment));
     runs.merge(room / 2, [&, keep = kept](const Entry& entry) mutable {
       if (!keep(entry)) return;
       neighbours.put(entry.to);

@@ -59,12 +59,6 @@ std::optional<EmogiColumn> emogi_column(const std::filesystem::path& path, bool 
   return {};
 }
 
-void check_vertices(const File& file, Bytes at, std::uint64_t vertices) {
-  if (vertices > most_vertices)
-    throw GraphError(file.path(), Byte{at},
-                     fmt::format("{} vertices; at most {} are read", vertices, most_vertices));
-}
-
 }  // namespace
 
 std::optional<BinaryGraph> open_weighted_serialized(Shared file) {
@@ -102,7 +96,7 @@ std::optional<BinaryGraph> open_galois(Shared file) {
     weights_at = bare;
   else
     return {};
-  check_vertices(*file, 16, vertices);
+  check_vertex_count(file->path(), Byte{16}, vertices);
   BinaryGraph graph{.vertices = vertices,
                     .edges = edges,
                     .offsets = {file, header, 8, 8},
@@ -149,7 +143,7 @@ std::optional<BinaryGraph> open_emogi(const std::filesystem::path& path) {
                      fmt::format("{} offsets; expected one more than vertices, of which there "
                                  "must be one",
                                  offsets.count));
-  check_vertices(*offsets.column.file, 0, offsets.count - 1);
+  check_vertex_count(offsets_path, Byte{0}, offsets.count - 1);
   BinaryGraph graph{.vertices = offsets.count - 1,
                     .edges = neighbours.count,
                     .offsets = offsets.column,

@@ -100,15 +100,16 @@ Generator parse_generator(std::string_view text, std::uint64_t seed) {
       right = result.ec == std::errc();
       rest = result.ptr;
     }
-    right = right && rest == end && generator.scale >= 1 && generator.scale <= 32 &&
-            generator.edge_factor >= 1 && generator.edge_factor <= 65536;
+    right = right && rest == end && generator.scale >= 1 &&
+            generator.scale <= kernels::most_scale && generator.edge_factor >= 1 &&
+            generator.edge_factor <= 65536;
   }
   if (!right)
     throw GraphError(
         fmt::format("'{}' is no generated graph: write kron:SCALE[:EDGEFACTOR] or "
-                    "urand:SCALE[:EDGEFACTOR], scale 1 to 32, edge factor 1 to 65536, or "
+                    "urand:SCALE[:EDGEFACTOR], scale 1 to {}, edge factor 1 to 65536, or "
                     "grid:ROWSxCOLUMNS",
-                    text));
+                    text, kernels::most_scale));
   return generator;
 }
 

@@ -183,6 +183,7 @@ GraphFile open_hold(const File& file) {
     throw GraphError(file.path(), Byte{fault->at}, fault->problem,
                      "write the file anew with this version");
   const auto& header = std::get<HoldHeader>(decoded);
+  check_vertex_count(file.path(), Byte{24}, header.vertices);
   if (header.file_bytes != file.bytes())
     throw GraphError(
         file.path(), Byte{std::min(header.file_bytes, file.bytes())},
@@ -214,10 +215,10 @@ GraphFile open_serialized(const File& file) {
   graph.directed = header[0] != 0;
   std::memcpy(&graph.edges, header + 1, 8);
   std::memcpy(&graph.vertices, header + 9, 8);
-  if (graph.vertices == 0 || graph.vertices > most_vertices / 2)
+  if (graph.vertices == 0 || graph.vertices > most_gap_vertices)
     throw GraphError(file.path(), Byte{9},
                      fmt::format("read as a GAP .sg, it has {} vertices; expected 1 to {}",
-                                 graph.vertices, most_vertices / 2),
+                                 graph.vertices, most_gap_vertices),
                      "check that it is a graph");
   if (graph.edges > file.bytes())
     throw GraphError(file.path(), Byte{1},
@@ -288,10 +289,10 @@ void check_array(const File& file, const GraphFile& graph, const FileArray& arra
     std::vector<std::byte> piece(bytes);
     file.read(array.offset + first, piece.data(), bytes);
     if (graph.format == Format::hold) checksum += piece_checksum(piece, first / piece_bytes);
-    for (Bytes at = 0; below != none && at + sizeof(Vertex) <= bytes; at += sizeof(Vertex)) {
-      Vertex id;
-      std::memcpy(&id, piece.data() + at, sizeof(id));
-      if (id < below) continue;
+    for (Bytes at = 0; below != none && at < bytes; at += array.element_bytes) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, piece.data() + at, array.element_bytes);
+      if (value < below) continue;
       for (std::uint64_t known = bad; first + at < known;)
         if (bad.compare_exchange_weak(known, first + at)) break;
       break;
@@ -310,7 +311,7 @@ void check_array(const File& file, const GraphFile& graph, const FileArray& arra
 }  // namespace
 
 void check_contents(const GraphFile& graph) {
-  if (!graph.in_place()) return;
+  if (!graph.is_arrays()) return;
   const File file(graph.path);
   check_same(file, graph);
   const auto check_adjacency = [&](const FileAdjacency& adjacency) {

@@ -34,6 +34,7 @@ enum class Format {
   hold,                 // our own: docs/graph-format.md
 };
 std::string_view to_string(Format format);
+constexpr std::uint64_t most_gap_vertices = std::uint64_t{1} << 31;  // of an .sg or .wsg
 
 // `count` elements of `element_bytes` each, little-endian, from byte `offset` of the file.
 struct FileArray {
@@ -48,7 +49,7 @@ struct FileArray {
 
 struct FileAdjacency {
   FileArray offsets;       // 64-bit, vertices + 1
-  FileArray neighbours;    // 32-bit, edges
+  FileArray neighbours;    // ids of 32 bits, or of 64, edges
   FileArray weights = {};  // 32-bit, edges; count 0 where there are none
 };
 
@@ -58,17 +59,19 @@ struct GraphFile {
   Bytes bytes = 0;               // length of the file
   std::int64_t modified_ns = 0;  // since the epoch
 
-  // What follows is known only in_place().
+  // What follows is known only if is_arrays().
   bool directed = false;
   Weights weights = Weights::none;
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;  // entries of the out-neighbours: an undirected edge makes two
   FileAdjacency out;
   FileAdjacency in;        // the same arrays as `out` where undirected
-  FileArray original_ids;  // 32-bit, one a vertex, where ids were compacted; else count 0
+  FileArray original_ids;  // ids, one a vertex, where ids were compacted; else count 0
 
-  // The arrays can be read where they are. False: load_graph() reads it.
-  bool in_place() const { return format == Format::serialized || format == Format::hold; }
+  // What the file holds are arrays,
+  bool is_arrays() const { return format == Format::serialized || format == Format::hold; }
+  // ... which can be read where they are. False: load_graph() reads it.
+  bool in_place() const { return is_arrays() && out.neighbours.element_bytes == sizeof(Vertex); }
 };
 
 // Reads the header alone and checks it against itself and the length of the file. The arrays of a

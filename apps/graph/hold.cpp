@@ -13,7 +13,8 @@ static_assert(std::endian::native == std::endian::little, "the format is little-
 
 namespace {
 
-constexpr std::uint32_t unweighted_version = 1, version = 2;
+// The first version that has weights, and the first whose ids may be of 64 bits.
+constexpr std::uint32_t first_version = 1, weighted_version = 2, wide_version = 3;
 constexpr std::uint64_t directed_flag = 1, weighted_flag = 2, float_flag = 4;
 constexpr std::size_t table_begin = 64, entry_bytes = 64;
 constexpr std::size_t checksum_at = hold_header_bytes - 8;
@@ -56,13 +57,16 @@ std::optional<std::string> wrong_with(const HoldHeader::Entry& entry, const Hold
       break;
     case HoldHeader::out_neighbours:
     case HoldHeader::in_neighbours:
+      element_bytes = header.id_bytes;
+      count = header.edges;
+      break;
     case HoldHeader::out_weights:
     case HoldHeader::in_weights:
       element_bytes = 4;
       count = header.edges;
       break;
     case HoldHeader::original_ids:
-      element_bytes = 4;
+      element_bytes = header.id_bytes;
       count = header.vertices;
       break;
     default:
@@ -84,7 +88,7 @@ HoldBlock encode(const HoldHeader& header) {
   HoldBlock block{};
   std::memcpy(block.data(), hold_magic.data(), hold_magic.size());
   const bool weighted = header.weights != Weights::none;
-  put(block, 8, weighted ? version : unweighted_version);
+  put(block, 8, header.id_bytes == 8 ? wide_version : weighted ? weighted_version : first_version);
   put(block, 12, static_cast<std::uint32_t>(hold_header_bytes));
   put(block, 16,
       (header.directed ? directed_flag : 0) | (weighted ? weighted_flag : 0) |
@@ -111,15 +115,15 @@ std::variant<HoldHeader, HoldFault> decode(const HoldBlock& block) {
   if (std::memcmp(block.data(), hold_magic.data(), hold_magic.size()) != 0)
     return HoldFault{0, "the mark of a .hold file is damaged"};
   const auto found = take<std::uint32_t>(block, 8);
-  if (found != unweighted_version && found != version)
+  if (found < first_version || found > wide_version)
     return HoldFault{
-        8, fmt::format("version {} of the format; this program reads versions {} and {}", found,
-                       unweighted_version, version)};
+        8, fmt::format("version {} of the format; this program reads versions {} to {}", found,
+                       first_version, wide_version)};
   if (take<std::uint64_t>(block, checksum_at) != header_checksum(block))
     return HoldFault{checksum_at, "the header does not match its checksum"};
   const auto flags = take<std::uint64_t>(block, 16);
   const std::uint64_t known =
-      found == version ? directed_flag | weighted_flag | float_flag : directed_flag;
+      found >= weighted_version ? directed_flag | weighted_flag | float_flag : directed_flag;
   if ((flags & ~known) != 0)
     return HoldFault{16, fmt::format("flags {:#x}; version {} knows {:#x}", flags, found, known)};
   if ((flags & float_flag) != 0 && (flags & weighted_flag) == 0)
@@ -131,10 +135,11 @@ std::variant<HoldHeader, HoldFault> decode(const HoldBlock& block) {
     header.weights = (flags & float_flag) != 0 ? Weights::float32 : Weights::int32;
   header.vertices = take<std::uint64_t>(block, 24);
   header.edges = take<std::uint64_t>(block, 32);
+  header.id_bytes = found == wide_version ? 8 : 4;
   header.file_bytes = take<std::uint64_t>(block, 48);
-  if (header.vertices == 0 || header.vertices > most_vertices)
-    return HoldFault{24,
-                     fmt::format("{} vertices; expected 1 to {}", header.vertices, most_vertices)};
+  const std::uint64_t most = header.id_bytes == 4 ? std::uint64_t{1} << 32 : std::uint64_t{1} << 48;
+  if (header.vertices == 0 || header.vertices > most)
+    return HoldFault{24, fmt::format("{} vertices; expected 1 to {}", header.vertices, most)};
   const auto count = take<std::uint32_t>(block, 56);
   if (count > most_entries)
     return HoldFault{56, fmt::format("{} arrays; expected at most {}", count, most_entries)};

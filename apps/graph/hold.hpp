@@ -36,6 +36,7 @@ struct HoldHeader {
   Weights weights = Weights::none;
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
+  Bytes id_bytes = sizeof(Vertex);  // 4 or 8
   Bytes file_bytes = 0;
   std::vector<Entry> arrays;
 

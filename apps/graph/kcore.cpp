@@ -14,7 +14,7 @@ Kcore::Kcore(const PagedGraph& graph) : graph_(graph) {
   VertexData data(graph, "core numbers");
   cores_ = data.array<std::uint32_t>(n, "cores");
   degrees_ = data.array<std::uint32_t>(n, "degrees");
-  frontier_ = data.array<std::uint32_t>(n, "frontier");
+  frontier_ = data.array<Vertex>(n, "frontier");
   answer_ = data.array<std::uint32_t>(1, "least degree");
   bits_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "to be peeled");
   schedule_.emplace(data, graph);
@@ -36,7 +36,7 @@ KcoreResult Kcore::run(const ScheduleOptions& options, const Watch& watch) {
   KcoreResult result;
   StepClock clock(graph_, watch);
   kernels::kcore_start(state, stream);
-  for (std::uint32_t k; (k = kernels::kcore_least(state, stream)) != kernels::no_vertex;) {
+  for (std::uint32_t k; (k = kernels::kcore_least(state, stream)) != kernels::no_core;) {
     result.greatest = std::max(result.greatest, k);
     kernels::kcore_mark(state, k, stream);
     while (const std::uint64_t count = kernels::kcore_take(state, k, stream)) {

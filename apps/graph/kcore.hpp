@@ -28,7 +28,8 @@ class Kcore {
 
  private:
   const PagedGraph& graph_;
-  VertexArray<std::uint32_t> cores_, degrees_, frontier_, answer_;
+  VertexArray<std::uint32_t> cores_, degrees_, answer_;
+  VertexArray<Vertex> frontier_;
   VertexArray<std::uint64_t> bits_;
   std::optional<LevelSchedule> schedule_;
   Lease lease_;

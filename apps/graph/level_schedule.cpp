@@ -29,7 +29,7 @@ LevelSchedule::LevelSchedule(VertexData& data, const PagedGraph& graph, bool wei
       spans_(data, graph.most_chunks(), "edge spans") {
   const std::uint64_t chunks = graph.most_chunks();
   const std::uint64_t items = graph.vertices() + chunks;
-  item_vertices_ = data.array<std::uint32_t>(items, "item vertices");
+  item_vertices_ = data.array<Vertex>(items, "item vertices");
   item_begins_ = data.array<std::uint64_t>(items, "item begins");
   item_scan_ = data.array<std::uint64_t>(items + 1, "item scan");
   chunk_items_ = data.array<std::uint64_t>(chunks + 1, "items by chunk");
@@ -85,6 +85,11 @@ Passes LevelSchedule::passes_over(const PagedAdjacency& edges, const ChunkSet& c
                    : graph_.engine().passes(graph_.stream(), {read(edges.neighbours, chunks)});
 }
 
+double LevelSchedule::chunk_bytes_of(const PagedAdjacency& edges) const {
+  return static_cast<double>(edges.neighbours.chunk_bytes() +
+                             (weighted_ ? edges.weights.chunk_bytes() : 0));
+}
+
 double LevelSchedule::room() const {
   double bytes = 0;
   const Stats stats = graph_.engine().stats();
@@ -101,8 +106,7 @@ double LevelSchedule::room() const {
 // About what choose() would move, of what is missing.
 double LevelSchedule::to_move(Passes& passes, const PagedAdjacency& edges,
                               const Needed& needed) const {
-  const auto chunk_bytes =
-      static_cast<double>(edges.neighbours.chunk_bytes() * (weighted_ ? 2 : 1));
+  const double chunk_bytes = chunk_bytes_of(edges);
   double moved = 0;
   passes.leave_out([&](const RangeState&, std::uint64_t chunk) {
     const double bytes = needed(chunk);
@@ -118,16 +122,18 @@ double LevelSchedule::to_move(Passes& passes, const PagedAdjacency& edges,
 void LevelSchedule::choose(Passes& passes, const PagedAdjacency& edges, const Needed& needed) {
   in_place_.clear();
   if (edges.neighbours_in_place == nullptr || options_.paged_from <= 0) return;
-  const auto chunk_bytes =
-      static_cast<double>(edges.neighbours.chunk_bytes() * (weighted_ ? 2 : 1));
+  const double chunk_bytes = chunk_bytes_of(edges);
   // Where there are frames that nobody uses, a chunk is worth one once as much has been read of it
   // in place as paging it would have taken: that is twice the least at the worst, and pays from the
-  // next level or run on.
+  // next level or run on. Where all of it will be read anyhow, at once, if the level is no small
+  // one.
   double room = this->room();
   std::vector<double>& paid = paid_[graph_.directed() && &edges == &graph_.in()];
   passes.leave_out([&](const RangeState&, std::uint64_t chunk) {
     const double bytes = needed(chunk);
-    const bool in_room = paid[chunk] + bytes >= chunk_bytes && room >= chunk_bytes;
+    const bool worth_a_frame =
+        options_.each_once ? bytes >= chunk_bytes / 8 : paid[chunk] + bytes >= chunk_bytes;
+    const bool in_room = worth_a_frame && room >= chunk_bytes;
     if (options_.paged_from <= 1 && (bytes >= options_.paged_from * chunk_bytes || in_room)) {
       paid[chunk] = 0;
       room -= chunk_bytes;
@@ -151,7 +157,7 @@ LevelWork LevelSchedule::work(const std::function<void(const EdgeWork&)>& step, 
   const std::uint64_t chunks = grid_.chunks();
   if (chunks == 0) return did;
   const PagedAdjacency& edges = *edges_;
-  const double edge_bytes = weighted_ ? 8 : 4;
+  const double edge_bytes = sizeof(Vertex) + (weighted_ ? sizeof(std::uint32_t) : 0);
   const auto chunk_bytes = static_cast<double>(edges.neighbours.chunk_bytes());
   const double edges_in_chunk = chunk_bytes / sizeof(Vertex);
   const auto needed = [&](std::uint64_t c) {
@@ -160,7 +166,7 @@ LevelWork LevelSchedule::work(const std::function<void(const EdgeWork&)>& step, 
     const auto edges_here = static_cast<double>(seen_edges_[c]);
     const double next = edges_each < edges_here ? 0 : edges_here / edges_in_chunk;
     return std::min(edges_here, items * edges_each) * edge_bytes +
-           items * (sector - 4) * (1 - next) * (weighted_ ? 2 : 1);
+           items * (weighted_ ? 2 * sector - edge_bytes : sector - edge_bytes) * (1 - next);
   };
   EdgeWork work;
   work.items = {item_vertices_.size(), item_vertices_.data(), item_begins_.data(),

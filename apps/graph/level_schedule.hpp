@@ -39,6 +39,8 @@ struct ScheduleOptions {
   // Of a GPU, for what is read in place. 0: few, and as many as the link likes for lists that are
   // read whole.
   unsigned blocks = 0;
+  // A run reads nearly every edge, and each once: what of a chunk is not needed now will be.
+  bool each_once = false;
 };
 
 // What a step is to work on, where it finds the edges, and where it is to be launched: what is read
@@ -74,8 +76,8 @@ struct LevelWork {
 
 class LevelSchedule {
  public:
-  // `weighted`: steps need the weights of the out-edges too. Takes about 20 bytes a vertex of
-  // `data`, to be leased before use.
+  // `weighted`: steps need the weights of the out-edges too. Takes about 16 bytes and an id a
+  // vertex of `data`, to be leased before use.
   LevelSchedule(VertexData& data, const PagedGraph& graph, bool weighted = false);
 
   void set(const ScheduleOptions& options) { options_ = options; }
@@ -105,7 +107,8 @@ class LevelSchedule {
  private:
   // Of a chunk: bytes that will be read.
   using Needed = std::function<double(std::uint64_t chunk)>;
-  double room() const;  // bytes of frames that nobody uses
+  double room() const;                                       // bytes of frames that nobody uses
+  double chunk_bytes_of(const PagedAdjacency& edges) const;  // neighbours, and weights if used
   unsigned blocks_for(double density) const;
   double to_move(Passes& passes, const PagedAdjacency& edges, const Needed& needed) const;
   void choose(Passes& passes, const PagedAdjacency& edges, const Needed& needed);
@@ -116,7 +119,7 @@ class LevelSchedule {
   ScheduleOptions options_;
   const PagedAdjacency* edges_ = nullptr;  // counted last
   kernels::ChunkGrid grid_;
-  VertexArray<std::uint32_t> item_vertices_;
+  VertexArray<Vertex> item_vertices_;
   VertexArray<std::uint64_t> item_begins_, item_scan_, chunk_items_, chunk_edges_, chunk_bitmap_;
   VertexArray<std::byte> workspace_;
   HostArray<std::uint64_t> seen_items_, seen_edges_, seen_bitmap_;

@@ -60,8 +60,7 @@ std::uint64_t LevelSchedule::fill(const PagedAdjacency& edges, std::uint64_t chu
     return false;
   });
   const std::uint64_t resident = edges.neighbours.chunks() - missing;
-  const auto fits = static_cast<std::uint64_t>(
-      room() / static_cast<double>(edges.neighbours.chunk_bytes() * (weighted_ ? 2 : 1)));
+  const auto fits = static_cast<std::uint64_t>(room() / chunk_bytes_of(edges));
   const std::uint64_t more =
       resident < chunks ? std::min({chunks - resident, missing, fits}) : std::uint64_t{0};
   std::uint64_t seen = 0;

@@ -4,10 +4,12 @@
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <memory>
+#include <mutex>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "apps/graph/binary_edges.hpp"
 #include "apps/graph/compact.hpp"
@@ -23,28 +25,41 @@ namespace holdall::graph {
 
 namespace {
 
-// `problem` says what is wrong with the value that it names, first of its braces, if that is not
-// below `below`, the second.
-Array<std::uint32_t> load_values(
-    const File& file, const FileArray& array, std::uint64_t below,
-    fmt::string_view problem = "the neighbour {} is outside the {} vertices") {
-  auto ids = Array<Vertex>::uninitialized(array.count);
-  file.read_array(array, ids.data());
-  std::atomic<std::uint64_t> bad = std::numeric_limits<std::uint64_t>::max();
+// Values of 4 or 8 bytes, whatever T is. `problem` says what is wrong with the value that it names,
+// first of its braces, if that is not below `below`, the second; which is no more than T holds.
+template <typename T>
+Array<T> load_values(const File& file, const FileArray& array, std::uint64_t below,
+                     fmt::string_view problem = "the neighbour {} is outside the {} vertices") {
+  auto values = Array<T>::uninitialized(array.count);
+  struct Bad {
+    std::uint64_t at = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t value = 0;
+  } bad;
+  std::mutex bad_lock;
+  const auto check = [&](std::uint64_t at, std::uint64_t value) {
+    const std::scoped_lock hold(bad_lock);
+    if (at < bad.at) bad = {at, value};
+  };
+  const auto load_piece = [&]<typename Stored>(Bytes first, Bytes bytes, Stored* stored) {
+    file.read(array.offset + first, stored, bytes);
+    const std::uint64_t begin = first / sizeof(Stored), count = bytes / sizeof(Stored);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      if (stored[i] >= below) return check(begin + i, stored[i]);
+      if constexpr (!std::is_same_v<Stored, T>) values[begin + i] = static_cast<T>(stored[i]);
+    }
+  };
   for_each_piece(array.bytes(), [&](Bytes first, Bytes bytes) {
-    const Vertex* const begin = ids.data() + first / sizeof(Vertex);
-    const Vertex* const end = begin + bytes / sizeof(Vertex);
-    const Vertex* const found = std::find_if(begin, end, [&](Vertex id) { return id >= below; });
-    if (found == end) return;
-    const auto at = static_cast<std::uint64_t>(found - ids.data());
-    for (std::uint64_t known = bad; at < known;)
-      if (bad.compare_exchange_weak(known, at)) break;
+    if (array.element_bytes == sizeof(T))
+      return load_piece(first, bytes, values.data() + first / sizeof(T));
+    using Other = std::conditional_t<sizeof(T) == 4, std::uint64_t, std::uint32_t>;
+    std::vector<Other> piece(bytes / sizeof(Other));
+    load_piece(first, bytes, piece.data());
   });
-  if (bad < array.count)
-    throw GraphError(file.path(), Byte{array.offset + bad * sizeof(Vertex)},
-                     fmt::format(fmt::runtime(problem), ids[bad], below),
+  if (bad.at < array.count)
+    throw GraphError(file.path(), Byte{array.offset + bad.at * array.element_bytes},
+                     fmt::format(fmt::runtime(problem), bad.value, below),
                      "the file is damaged; get it again");
-  return ids;
+  return values;
 }
 
 Csr load_in_place(const File& file, const GraphFile& graph, const LoadOptions& options) {
@@ -61,11 +76,12 @@ Csr load_in_place(const File& file, const GraphFile& graph, const LoadOptions& o
                      "allow more memory, or page it from the file");
   const auto load = [&](const FileAdjacency& adjacency) {
     Adjacency result{load_offsets(graph, adjacency),
-                     load_values(file, adjacency.neighbours, graph.vertices),
+                     load_values<Vertex>(file, adjacency.neighbours, graph.vertices),
                      {}};
     if (weighted)
-      result.weights = load_values(file, adjacency.weights, weights_below(graph.weights),
-                                   "the bits {:#x} are no weight; expected less than {:#x}");
+      result.weights =
+          load_values<std::uint32_t>(file, adjacency.weights, weights_below(graph.weights),
+                                     "the bits {:#x} are no weight; expected less than {:#x}");
     sort_lists(result);
     return result;
   };
@@ -75,7 +91,7 @@ Csr load_in_place(const File& file, const GraphFile& graph, const LoadOptions& o
   csr.out = load(graph.out);
   if (csr.directed) csr.transposed = load(graph.in);
   if (graph.original_ids.count > 0)
-    csr.original_ids = load_values(file, graph.original_ids, most_vertices);
+    csr.original_ids = load_values<Vertex>(file, graph.original_ids, most_vertices);
   file.check_unchanged();
   return csr;
 }
@@ -189,7 +205,8 @@ Csr load_graph(const std::filesystem::path& path, const LoadOptions& options, Lo
     return load_in_place(*file, graph, options);
   }
   Array<Vertex> ids;
-  if (graph.original_ids.count > 0) ids = load_values(*file, graph.original_ids, most_vertices);
+  if (graph.original_ids.count > 0)
+    ids = load_values<Vertex>(*file, graph.original_ids, most_vertices);
   return load_binary(binary_of(file, graph), options, told, std::move(ids));
 }
 

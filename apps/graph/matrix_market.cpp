@@ -86,9 +86,7 @@ Header read_header(const File& file) {
           fmt::format("a matrix of {} rows and {} columns; a graph's is square", rows, columns));
     if (rows == 0) throw GraphError(file.path(), Line{line}, "a graph of no vertices");
     header.vertices = static_cast<std::uint64_t>(rows);
-    if (header.vertices > most_vertices)
-      throw GraphError(file.path(), Line{line},
-                       fmt::format("{} vertices; at most {} are read", rows, most_vertices));
+    check_vertex_count(file.path(), Line{line}, header.vertices);
     header.entries = static_cast<std::uint64_t>(entries);
     header.size_line = line;
     header.end = std::min<Bytes>(at + 1, text.size());

@@ -117,10 +117,7 @@ MetisHeader read_metis_header(const File& file) {
     throw GraphError(file.path(), {}, "expected 'VERTICES EDGES [FMT [NCON]]' at the start");
   if (header->vertices == 0)
     throw GraphError(file.path(), Line{header->line}, "a graph of no vertices");
-  if (header->vertices > most_vertices)
-    throw GraphError(
-        file.path(), Line{header->line},
-        fmt::format("{} vertices; at most {} are read", header->vertices, most_vertices));
+  check_vertex_count(file.path(), Line{header->line}, header->vertices);
   return *header;
 }
 

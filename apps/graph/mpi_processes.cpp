@@ -57,20 +57,21 @@ class ProcessExchange final : public Exchange {
     std::byte* const here = room(here_, array.bytes);
     copy_out(engine_.driver(), array, 0, array.bytes, here);
     engine_.synchronize(array.stream);
-    const bool unite = merge == Merge::unite;
+    const MPI_Datatype type = array.element == 8 ? MPI_UINT64_T : MPI_UINT32_T;
     for_each_piece(0, array.bytes, [&](Bytes at, int bytes) {
-      check(MPI_Allreduce(MPI_IN_PLACE, here + at, bytes / (unite ? 8 : 4),
-                          unite ? MPI_UINT64_T : MPI_UINT32_T, unite ? MPI_BOR : MPI_MIN,
-                          MPI_COMM_WORLD),
+      check(MPI_Allreduce(MPI_IN_PLACE, here + at, bytes / static_cast<int>(array.element), type,
+                          merge == Merge::unite ? MPI_BOR : MPI_MIN, MPI_COMM_WORLD),
             "merge vertex data");
     });
     copy_in(engine_.driver(), array, 0, array.bytes, here);
     engine_.synchronize(array.stream);
   }
 
-  void gather(const View& array, std::span<const std::uint64_t> bounds, Bytes element) override {
+  void gather(const View& array, std::span<const std::uint64_t> bounds) override {
     std::byte* const here = room(here_, array.bytes);
-    const auto begin = [&](int part) { return bounds[static_cast<std::size_t>(part)] * element; };
+    const auto begin = [&](int part) {
+      return bounds[static_cast<std::size_t>(part)] * array.element;
+    };
     const auto bytes = [&](int part) { return begin(part + 1) - begin(part); };
     copy_out(engine_.driver(), array, begin(part_), bytes(part_), here + begin(part_));
     engine_.synchronize(array.stream);

@@ -48,13 +48,15 @@ PagedAdjacency reserve(VertexData& data, const Own& own, const std::string& dire
   paged.edges = own.edges();
   paged.first_edge = own.first_edge();
   paged.offsets = data.array<std::uint64_t>(own.offsets.size(), direction + " offsets");
-  paged.neighbours =
-      edge_range<Vertex>(data.engine(), paged.edges, paged.edges > 0 ? neighbours : zeros(),
-                         direction + " neighbours", chunk);
-  if (weights != nullptr)
+  if (weights != nullptr) {
     paged.weights =
         edge_range<std::uint32_t>(data.engine(), paged.edges, paged.edges > 0 ? *weights : zeros(),
                                   direction + " weights", chunk);
+    chunk = paged.weights.chunk_bytes() * sizeof(Vertex) / sizeof(std::uint32_t);
+  }
+  paged.neighbours =
+      edge_range<Vertex>(data.engine(), paged.edges, paged.edges > 0 ? neighbours : zeros(),
+                         direction + " neighbours", chunk);
   return paged;
 }
 
@@ -174,8 +176,7 @@ std::uint64_t PagedGraph::most_chunks() const {
   return std::max(chunks(out_), chunks(in_));
 }
 
-kernels::Frontier PagedGraph::own(const std::uint32_t* list, std::uint64_t count,
-                                  void* workspace) const {
+kernels::Frontier PagedGraph::own(const Vertex* list, std::uint64_t count, void* workspace) const {
   if (exchange_->parts() == 1) return {list, count};
   const kernels::ListPart part =
       kernels::part_of_list(list, count, first(), past(), workspace, stream_);

@@ -31,7 +31,7 @@ struct PagedAdjacency {
   std::uint64_t first_edge = 0;  // of them, in the graph that this is a part of
   VertexArray<std::uint64_t> offsets;
   Range<Vertex> neighbours;
-  Range<std::uint32_t> weights;  // of the same chunks; none unless asked for
+  Range<std::uint32_t> weights;  // of as many chunks, for the same edges; none unless asked for
   // Where they lie in pinned host memory, for kernels that read a little of a chunk over the link
   // rather than all of it by paging; nullptr where they are in a file.
   const Vertex* neighbours_in_place = nullptr;
@@ -52,7 +52,7 @@ class PagedGraph {
     Offsets offsets;  // of the whole graph, so that they need not be read again
   };
   struct Options {
-    Bytes chunk = 0;  // of the neighbours; 0: the engine's
+    Bytes chunk = 0;  // of the weights, if asked for, or else of the neighbours; 0: the engine's
     bool out = true;  // which directions an algorithm will ask for; an undirected graph has one
     bool in = true;
     bool weights = false;  // of the out-edges
@@ -86,7 +86,7 @@ class PagedGraph {
   std::uint64_t most_chunks() const;
   // Those of a list of vertices, ascending, that are this part's own. `workspace` of
   // visit_workspace_bytes. Waits, if the graph is split.
-  kernels::Frontier own(const std::uint32_t* list, std::uint64_t count, void* workspace) const;
+  kernels::Frontier own(const Vertex* list, std::uint64_t count, void* workspace) const;
 
   const PagedAdjacency& out() const { return out_; }
   const PagedAdjacency& in() const { return directed_ ? in_ : out_; }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/graph/csr.hpp"
+#include "engine/vmm/stream.hpp"
 
 namespace holdall::graph {
 
@@ -15,12 +16,14 @@ struct PlanInput {
   bool directed = false;
   bool weighted = false;
   Bytes memory = 0;  // of all devices
+  std::uint64_t devices = 1;
+  Stream stream{static_cast<vmm::HostStream*>(nullptr)};  // of the driver: what kernels work with
   Bytes chunk = 8_MiB;
   double link_rate = 0;  // bytes a second; 0: unknown
 };
 
-// Of one algorithm. Bytes of arrays as they are; the ends of their last chunks, and what the
-// kernels of a GPU work with, come on top, a few MiB an array.
+// Of one algorithm. What stays in memory is counted as a run leases it, by whole chunks; with
+// several devices about, since the graph is split by edges.
 struct AlgorithmPlan {
   std::string name;      // as in `holdall graph NAME`
   Bytes offsets = 0;     // always in memory
@@ -30,7 +33,7 @@ struct AlgorithmPlan {
   Bytes paged = 0;       // of those, what each pass moves over the link, at least
   Bytes needed = 0;      // the least memory that will do
   bool fits = false;     // there is as much
-  bool possible = true;  // false: it needs weights, and there are none
+  bool possible = true;  // false: it needs weights, or an undirected graph
   double seconds = 0;    // a pass takes for the link alone; 0: unknown, or nothing is moved
 };
 

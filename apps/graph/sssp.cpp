@@ -16,7 +16,7 @@ Sssp::Sssp(const PagedGraph& graph) : graph_(graph) {
   const std::uint64_t n = graph.vertices();
   VertexData data(graph, "SSSP");
   distances_ = data.array<std::uint32_t>(n, "distances");
-  frontier_ = data.array<std::uint32_t>(n, "frontier");
+  frontier_ = data.array<Vertex>(n, "frontier");
   waiting_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "waiting");
   chosen_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "chosen");
   answers_ = data.array<std::uint32_t>(2, "SSSP answers");

@@ -41,7 +41,8 @@ class Sssp {
   std::uint32_t delta_of(const SsspOptions& options);
 
   const PagedGraph& graph_;
-  VertexArray<std::uint32_t> distances_, frontier_, answers_;
+  VertexArray<std::uint32_t> distances_, answers_;
+  VertexArray<Vertex> frontier_;
   VertexArray<std::uint64_t> waiting_, chosen_;
   std::optional<LevelSchedule> schedule_;
   double mean_weight_ = 0;  // 0: not looked at yet

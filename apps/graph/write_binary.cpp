@@ -59,14 +59,19 @@ class Appender {
 struct Pair {
   std::uint32_t neighbour, weight;
 };
+// Ids of 32 bits, which the callers have made sure of.
 void append_neighbours(Appender& to, const Adjacency& adjacency, bool weighted) {
-  if (!weighted) {
+  const auto neighbour = [&](std::uint64_t e) {
+    return static_cast<std::uint32_t>(adjacency.neighbours[e]);
+  };
+  if (weighted)
+    to.append(adjacency.neighbours.size(), [&](std::uint64_t e) {
+      return Pair{neighbour(e), adjacency.weights[e]};
+    });
+  else if constexpr (sizeof(Vertex) == sizeof(std::uint32_t))
     to.append(bytes_of(adjacency.neighbours));
-    return;
-  }
-  to.append(adjacency.neighbours.size(), [&](std::uint64_t e) {
-    return Pair{adjacency.neighbours[e], adjacency.weights[e]};
-  });
+  else
+    to.append(adjacency.neighbours.size(), neighbour);
 }
 
 }  // namespace
@@ -78,28 +83,28 @@ void write_hold(const Csr& csr, NewFile& file) {
   header.vertices = csr.vertices();
   header.edges = csr.edges();
   Bytes end = hold_header_bytes;
-  const auto append = [&](HoldHeader::Kind kind, std::span<const std::byte> bytes,
-                          Bytes element_bytes) {
+  const auto append = [&]<typename T>(HoldHeader::Kind kind, const Array<T>& array) {
+    const std::span<const std::byte> bytes = bytes_of(array);
     const Bytes begin = round_up(end, hold_alignment);
     std::atomic<std::uint64_t> checksum = 0;
     for_each_piece(bytes.size(), [&](Bytes first, Bytes length) {
       checksum += piece_checksum(bytes.subspan(first, length), first / piece_bytes);
       file.write(begin + first, bytes.data() + first, length);
     });
-    header.arrays.push_back({kind, {begin, element_bytes, bytes.size() / element_bytes, checksum}});
+    header.arrays.push_back({kind, {begin, sizeof(T), array.size(), checksum}});
     end = begin + bytes.size();
   };
-  append(HoldHeader::out_offsets, bytes_of(csr.out.offsets), 8);
-  append(HoldHeader::out_neighbours, bytes_of(csr.out.neighbours), 4);
+  append(HoldHeader::out_offsets, csr.out.offsets);
+  append(HoldHeader::out_neighbours, csr.out.neighbours);
   if (csr.directed) {
-    append(HoldHeader::in_offsets, bytes_of(csr.transposed.offsets), 8);
-    append(HoldHeader::in_neighbours, bytes_of(csr.transposed.neighbours), 4);
+    append(HoldHeader::in_offsets, csr.transposed.offsets);
+    append(HoldHeader::in_neighbours, csr.transposed.neighbours);
   }
   if (csr.weights != Weights::none) {
-    append(HoldHeader::out_weights, bytes_of(csr.out.weights), 4);
-    if (csr.directed) append(HoldHeader::in_weights, bytes_of(csr.transposed.weights), 4);
+    append(HoldHeader::out_weights, csr.out.weights);
+    if (csr.directed) append(HoldHeader::in_weights, csr.transposed.weights);
   }
-  if (!csr.original_ids.empty()) append(HoldHeader::original_ids, bytes_of(csr.original_ids), 4);
+  if (!csr.original_ids.empty()) append(HoldHeader::original_ids, csr.original_ids);
   header.file_bytes = round_up(end, hold_alignment);
   file.resize(header.file_bytes);
   file.write(0, encode(header).data(), hold_header_bytes);
@@ -107,10 +112,10 @@ void write_hold(const Csr& csr, NewFile& file) {
 
 void write_serialized(const Csr& csr, NewFile& file, const std::filesystem::path& path,
                       bool weighted) {
-  if (csr.vertices() > most_vertices / 2)
+  if (csr.vertices() > most_gap_vertices)
     throw GraphError(
         path, {},
-        fmt::format("{} vertices; a GAP graph holds at most {}", csr.vertices(), most_vertices / 2),
+        fmt::format("{} vertices; a GAP graph holds at most {}", csr.vertices(), most_gap_vertices),
         "write a .hold");
   Appender to(file);
   to.append(static_cast<unsigned char>(csr.directed ? 1 : 0));

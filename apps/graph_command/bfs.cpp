@@ -27,10 +27,10 @@ void add_options(CLI::App& command, GraphOptions& o) {
       ->type_name("WAY")
       ->check(CLI::IsMember({"optimizing", "top-down", "bottom-up"}));
   command.add_option("--alpha", o.bfs.alpha, "bottom-up from 1/alpha of the edges that are left")
-      ->check(CLI::PositiveNumber & is_number)
+      ->check(is_positive)
       ->capture_default_str();
   command.add_option("--beta", o.bfs.beta, "top-down again below 1/beta of the vertices")
-      ->check(CLI::PositiveNumber & is_number)
+      ->check(is_positive)
       ->capture_default_str();
 }
 
@@ -80,7 +80,10 @@ Outcome run(const PagedGraph& graph, const GraphOptions& o, const Watch& watch) 
 
 }  // namespace
 
-extern const Algorithm bfs{"bfs",       "breadth-first search", "level", {}, true,
-                           add_options, check_source,           run};
+extern const Algorithm bfs{"bfs",       "breadth-first search",
+                           "level",     "a line a vertex: its parent, -1 where it is not reached",
+                           {},          true,
+                           add_options, check_source,
+                           run};
 
 }  // namespace holdall::apps

@@ -33,10 +33,14 @@ Outcome run(const PagedGraph& graph, const GraphOptions& o, const Watch& watch) 
 
 }  // namespace
 
-extern const Algorithm centrality{
-    "bc",         "betweenness centrality, from one source or some drawn",
-    "level",      {.in = false},
-    false,        add_options,
-    check_source, run};
+extern const Algorithm centrality{"bc",
+                                  "betweenness centrality, from one source or some drawn",
+                                  "level",
+                                  "a line a vertex: its score",
+                                  {.in = false},
+                                  false,
+                                  add_options,
+                                  check_source,
+                                  run};
 
 }  // namespace holdall::apps

@@ -78,7 +78,7 @@ int sort_to_hold(const GraphOptions& o) {
 
 int run_convert(const GraphOptions& o) {
   const Output output = output_of(o.output);
-  (void)NewFile(o.output);  // refused now rather than when all is read
+  (void)graph::NewFile(o.output);  // refused now rather than when all is read
   if (o.config.host_memory != 0) return sort_to_hold(o);
   Opened opened = open_input(o);
   const Csr& csr = in_memory(opened);
@@ -96,7 +96,8 @@ void add_schedule_options(CLI::App& command, GraphOptions& o) {
                                     : text == "in-place" ? std::numeric_limits<double>::infinity()
                                                          : ScheduleOptions{}.paged_from;
           },
-          "how edges that are not resident are read: mixed, paged, or in-place from pinned memory")
+          "how edges that are not resident are read: mixed, paged, or in-place from pinned memory "
+          "(those of a file with --pinned)")
       ->type_name("PATH")
       ->check(CLI::IsMember({"mixed", "paged", "in-place"}));
 }
@@ -151,7 +152,10 @@ void add_graph(CLI::App& app, int& status) {
     if (algorithm != &pagerank && algorithm != &triangles) add_schedule_options(*command, *o);
     command->add_flag("--pinned", o->pinned,
                       "copy a file's edges to pinned host memory first, to be read from there");
-    command->add_option("--output", o->result, "write the answer to this file, a line a vertex");
+    command
+        ->add_option("--output", o->result,
+                     fmt::format("write the answer to this file; {}", algorithm->lines))
+        ->type_name("FILE");
     command->add_flag("--verify", o->verify, "compare with the answer of a serial run in memory");
     command->add_flag("--json", o->json, "one JSON object");
     if (algorithm->add_options != nullptr) algorithm->add_options(*command, *o);

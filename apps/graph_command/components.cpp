@@ -44,9 +44,11 @@ Outcome run(const PagedGraph& graph, const GraphOptions& o, const Watch& watch) 
 
 }  // namespace
 
-extern const Algorithm components{"cc",    "connected components, whatever the edges' direction",
-                                  "step",  {},
-                                  true,    add_options,
-                                  nullptr, run};
+extern const Algorithm components{
+    "cc",        "connected components, whatever the edges' direction",
+    "step",      "a line a vertex: the vertex that its component is called by",
+    {},          true,
+    add_options, nullptr,
+    run};
 
 }  // namespace holdall::apps

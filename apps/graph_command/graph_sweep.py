@@ -4,6 +4,8 @@
 Time against oversubscription, a line a policy; PNG where the chart's name ends so. Needs matplotlib.
 """
 import csv
+import os
+import signal
 import sys
 from collections import defaultdict
 
@@ -33,10 +35,24 @@ def main(table, chart):
     axes.set_title(title, fontsize=10)
     axes.legend(fontsize=8)
     figure.tight_layout()
-    figure.savefig(chart, metadata={"Date": None} if chart.endswith(".svg") else None)
+    kind = os.path.splitext(chart)[1][1:].lower() or "png"
+    try:
+        with open(chart + ".unfinished", "wb") as file:
+            figure.savefig(file, format=kind, metadata={"Date": None} if kind == "svg" else None)
+        os.replace(chart + ".unfinished", chart)
+    except BaseException:
+        if os.path.exists(chart + ".unfinished"):
+            os.remove(chart + ".unfinished")
+        raise
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    main(sys.argv[1], sys.argv[2])
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        main(sys.argv[1], sys.argv[2])
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except (OSError, ValueError) as error:
+        sys.exit(f"holdall: the chart '{sys.argv[2]}' cannot be written: {error}")

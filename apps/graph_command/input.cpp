@@ -9,12 +9,6 @@ namespace holdall::apps {
 
 using namespace holdall::graph;  // NOLINT: this file is about graphs
 
-const CLI::Validator is_number(
-    [](const std::string& text) {
-      return text.find_first_of("nN") == text.npos ? std::string() : "'" + text + "' is no number";
-    },
-    "");
-
 void add_load_options(CLI::App& command, GraphOptions& o) {
   command.add_flag("--symmetrize", o.load.symmetrize, "read text as undirected");
   command.add_flag("--deduplicate", o.load.deduplicate,

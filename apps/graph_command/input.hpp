@@ -59,7 +59,4 @@ graph::PagedGraph page(Engine& engine, const Opened& opened,
 // Reads it if it is not in memory.
 const graph::Csr& in_memory(Opened& opened);
 
-// "nan" is in every range as CLI11 looks at it.
-extern const CLI::Validator is_number;
-
 }  // namespace holdall::apps

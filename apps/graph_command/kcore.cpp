@@ -27,7 +27,8 @@ Outcome run(const PagedGraph& graph, const GraphOptions& o, const Watch& watch) 
 
 }  // namespace
 
-extern const Algorithm kcore{"kcore", "core numbers", "round", {.in = false},
-                             false,   nullptr,        nullptr, run};
+extern const Algorithm kcore{
+    "kcore", "core numbers", "round", "a line a vertex: its core number", {.in = false}, false,
+    nullptr, nullptr,        run};
 
 }  // namespace holdall::apps

@@ -1,7 +1,6 @@
 // holdall graph pagerank.
 #include "apps/graph/pagerank.hpp"
 
-#include <limits>
 #include <memory>
 #include <utility>
 
@@ -19,11 +18,9 @@ void add_options(CLI::App& command, GraphOptions& o) {
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   command.add_option("--tolerance", o.pagerank.tolerance, "stop once scores change by less in all")
-      ->check(CLI::Range(0.0, std::numeric_limits<double>::max()) & is_number)
+      ->check(is_not_negative)
       ->capture_default_str();
-  command.add_option("--damping", o.pagerank.damping)
-      ->check(CLI::Range(0.0, 1.0) & is_number)
-      ->capture_default_str();
+  command.add_option("--damping", o.pagerank.damping)->check(between(0, 1))->capture_default_str();
 }
 
 Outcome run(const PagedGraph& graph, const GraphOptions& o, const Watch& watch) {
@@ -45,8 +42,9 @@ Outcome run(const PagedGraph& graph, const GraphOptions& o, const Watch& watch) 
 }  // namespace
 
 extern const Algorithm pagerank{"pagerank",  "PageRank, as the GAP benchmark suite defines it",
-                                "iteration", {},
-                                true,        add_options,
-                                nullptr,     run};
+                                "iteration", "a line a vertex: its score",
+                                {},          true,
+                                add_options, nullptr,
+                                run};
 
 }  // namespace holdall::apps

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "apps/graph/generate.hpp"
@@ -48,7 +49,9 @@ nlohmann::json to_json(const AlgorithmPlan& plan) {
 }
 
 std::string fate(const AlgorithmPlan& plan) {
-  if (!plan.possible) return "needs weights, which the graph has none of";
+  if (!plan.possible)
+    return plan.name == "sssp" ? "needs weights, which the graph has none of"
+                               : "needs an undirected graph";
   if (!plan.fits) return fmt::format("DOES NOT FIT: needs {}", to_string(plan.needed));
   if (plan.paged == 0) return "all resident";
   return fmt::format("{:.3f} s a pass for the link", plan.seconds);
@@ -70,12 +73,17 @@ int run_plan(const PlanOptions& o) {
   const int devices = o.graph.config.devices == 0 ? driver->devices() : o.graph.config.devices;
   const Bytes each =
       o.graph.config.memory != 0 ? o.graph.config.memory : driver->info(0).free / 10 * 9;
-  input.memory = each * static_cast<Bytes>(devices);
+  input.devices = static_cast<std::uint64_t>(devices);
+  input.memory = each * input.devices;
+  if (cuda) input.stream = Stream();
   input.chunk = o.graph.config.chunk;
   input.link_rate = o.link > 0 ? o.link * 1e9 : measured_link(*driver, 0);
   // Devices have a link each.
   input.link_rate *= devices;
-  const std::vector<AlgorithmPlan> plans = plan(input);
+  std::vector<AlgorithmPlan> plans = plan(input);
+  if (!o.algorithm.empty())
+    std::erase_if(plans, [&](const AlgorithmPlan& plan) { return plan.name != o.algorithm; });
+  const int status = std::ranges::any_of(plans, &AlgorithmPlan::fits) ? 0 : failed;
 
   // 2. tell
   if (o.graph.json) {
@@ -86,7 +94,7 @@ int run_plan(const PlanOptions& o) {
                      {"driver", driver->name()},   {"algorithms", nlohmann::json::array()}};
     for (const AlgorithmPlan& plan : plans) j["algorithms"].push_back(to_json(plan));
     fmt::print("{}\n", j.dump());
-    return 0;
+    return status;
   }
   fmt::print("graph       {}, {} vertices, {} edges{}{}\n", o.graph.input, input.vertices,
              input.edges, input.directed ? ", directed" : "",
@@ -100,14 +108,19 @@ int run_plan(const PlanOptions& o) {
     fmt::print("{:<10}{:>12}{:>12}{:>12}{:>12}{:>12}  {}\n", plan.name, to_string(plan.offsets),
                to_string(plan.state), to_string(plan.edges), to_string(plan.resident),
                to_string(plan.paged), fate(plan));
-  return 0;
+  return status;
 }
 
 void add_plan_options(CLI::App& command, PlanOptions& o) {
   add_input(command, o.graph);
   add_engine_options(command, o.graph.config);
   command.add_option("--link", o.link, "GB/s of each device's link (default: measured now)")
-      ->check(CLI::PositiveNumber & is_number);
+      ->check(is_positive);
+  command
+      .add_option("--algorithm", o.algorithm,
+                  "plan this one alone; the exit status is 1 where nothing that is planned fits")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"bfs", "sssp", "pagerank", "cc", "bc", "tc", "kcore"}));
   command.add_flag("--json", o.graph.json, "one JSON object");
 }
 

@@ -7,7 +7,8 @@ namespace holdall::apps {
 
 struct PlanOptions {
   GraphOptions graph;
-  double link = 0;  // GB/s; 0: measured
+  std::string algorithm;  // empty: all
+  double link = 0;        // GB/s; 0: measured
 };
 void add_plan_options(CLI::App& command, PlanOptions& options);
 int run_plan(const PlanOptions& options);

@@ -44,7 +44,7 @@ class Answer {
   }
 
  private:
-  std::optional<NewFile> file_;
+  std::optional<graph::NewFile> file_;
 };
 
 // What all runs tell; `traffic` is of the run alone, shadows are since the engine began.
@@ -59,10 +59,13 @@ nlohmann::json describe(const Opened& opened, const Config& config, Engine& engi
   j["driver"] = engine.driver().name();
   j["devices"] = engine.devices();
   j["memory"] = engine.memory();
-  for (const DeviceStats& device : engine.stats().devices)
-    for (const ShadowStats& shadow : device.shadows)
-      j["shadows"].push_back(
-          {{"policy", shadow.policy}, {"hits", shadow.hits}, {"faults", shadow.faults}});
+  const std::vector<DeviceStats> devices = engine.stats().devices;
+  for (std::size_t device = 0; device < devices.size(); ++device)
+    for (const ShadowStats& shadow : devices[device].shadows)
+      j["shadows"].push_back({{"device", device},
+                              {"policy", shadow.policy},
+                              {"hits", shadow.hits},
+                              {"faults", shadow.faults}});
   return j;
 }
 
@@ -95,13 +98,17 @@ void print_run(const nlohmann::json& j) {
     line("mean time", fmt::format("{:.4f} s", j["mean_seconds"].get<double>()));
   line("hits", std::to_string(j["hits"].get<std::uint64_t>()));
   line("faults", std::to_string(j["faults"].get<std::uint64_t>()));
+  line("prefetched", std::to_string(j["prefetched"].get<std::uint64_t>()));
   line("bytes in", to_string(j["bytes_in"].get<Bytes>()));
   line("in place", to_string(j["bytes_in_place"].get<Bytes>()));
   line("bytes out", to_string(j["bytes_out"].get<Bytes>()));
   for (const auto& shadow : j.value("shadows", nlohmann::json::array()))
-    line("  shadow", fmt::format("{}: {} hits, {} faults", shadow["policy"].get<std::string>(),
-                                 shadow["hits"].get<std::uint64_t>(),
-                                 shadow["faults"].get<std::uint64_t>()));
+    line("  shadow",
+         fmt::format(
+             "{}{}: {} hits, {} faults",
+             j["devices"] == 1 ? "" : fmt::format("device {}, ", shadow["device"].get<int>()),
+             shadow["policy"].get<std::string>(), shadow["hits"].get<std::uint64_t>(),
+             shadow["faults"].get<std::uint64_t>()));
   line("link", rate(j["bytes_in"].get<Bytes>() + j["bytes_in_place"].get<Bytes>(),
                     j["seconds"].get<double>()));
   line("time", fmt::format("{:.3f} s", j["seconds"].get<double>()));
@@ -182,8 +189,14 @@ int run_here(const Algorithm& algorithm, const GraphOptions& o, const Processes&
   // 1. run
   {
     Engine engine(o.config);
+    note_memory(engine, o.config);
     opened = open_input(o);
     if (algorithm.check != nullptr) algorithm.check(o, opened);
+    if (opened.in_place() && o.schedule.paged_from > 1)
+      throw GraphError(
+          fmt::format("--path in-place: '{}' stays in its file, where nothing can be read in "
+                      "place: add --pinned, which copies it to pinned host memory",
+                      opened.name));
     apps::Progress progress(algorithm.name);
     const auto watch = [&](const Step& s) {
       in_place += s.bytes_in_place;

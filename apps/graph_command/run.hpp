@@ -25,7 +25,8 @@ struct Outcome {
 struct Algorithm {
   const char* name;
   const char* help;
-  const char* step;  // what a step of it is called
+  const char* step;   // what a step of it is called
+  const char* lines;  // what --output holds
   graph::PagedGraph::Options pages;
   bool splits;  // over devices and processes: `run` is called with each part
   void (*add_options)(CLI::App& command, GraphOptions& options);

@@ -19,7 +19,7 @@ void add_options(CLI::App& command, GraphOptions& o) {
   command
       .add_option("--delta", o.sssp.delta,
                   "how far past the nearest vertex a step goes (default: by weights and degrees)")
-      ->check(CLI::PositiveNumber & is_number);
+      ->check(is_positive);
 }
 
 Outcome run(const PagedGraph& graph, const GraphOptions& o, const Watch& watch) {
@@ -67,9 +67,14 @@ Outcome run(const PagedGraph& graph, const GraphOptions& o, const Watch& watch) 
 
 }  // namespace
 
-extern const Algorithm sssp{"sssp",       "shortest paths by weight, from one source",
-                            "step",       {.in = false, .weights = true},
-                            true,         add_options,
-                            check_source, run};
+extern const Algorithm sssp{"sssp",
+                            "shortest paths by weight, from one source",
+                            "step",
+                            "a line a vertex: its distance, -1 where it is not reached",
+                            {.in = false, .weights = true},
+                            true,
+                            add_options,
+                            check_source,
+                            run};
 
 }  // namespace holdall::apps

@@ -52,7 +52,7 @@ int run_sweep(const SweepOptions& o, std::span<const Algorithm* const> algorithm
       **std::ranges::find(algorithms, o.algorithm, [](const Algorithm* a) { return a->name; });
   GraphOptions options = o.graph;
   options.uses_weights = algorithm.pages.weights;
-  NewFile table(o.table);
+  graph::NewFile table(o.table);
   const Opened opened = open_input(options);
   if (algorithm.check != nullptr) algorithm.check(options, opened);
 

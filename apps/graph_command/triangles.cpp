@@ -31,7 +31,8 @@ Outcome run(const PagedGraph& graph, const GraphOptions&, const Watch& watch) {
 
 }  // namespace
 
-extern const Algorithm triangles{"tc",  "triangle count", "pass",  {.in = false},
-                                 false, nullptr,          nullptr, run};
+extern const Algorithm triangles{
+    "tc",    "triangle count", "pass", "one line: how many there are", {.in = false}, false,
+    nullptr, nullptr,          run};
 
 }  // namespace holdall::apps

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "apps/policy/error.hpp"
+#include "engine/new_file.hpp"
 
 namespace holdall::lab {
 
@@ -41,7 +43,7 @@ nlohmann::json nearest(const nlohmann::json& costs, std::uint64_t chunk) {
 
 Cost read_cost(const std::string& path, std::uint64_t chunk) {
   std::ifstream file(path);
-  if (!file) throw LabError(fmt::format("{}: cannot be opened", path));
+  if (!file) throw LabError(fmt::format("{}: cannot be opened: {}", path, why(errno)));
   nlohmann::json json;
   try {
     json = nlohmann::json::parse(file);

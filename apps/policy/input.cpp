@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "apps/policy/error.hpp"
+#include "engine/new_file.hpp"
 
 namespace holdall::lab {
 
@@ -49,8 +50,7 @@ Input::Input(const std::string& path)
     : name_(path == "-" ? "standard input" : path), taken_(std::make_shared<std::uint64_t>(0)) {
   const bool standard = path == "-";
   const int handle = standard ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (handle < 0)
-    throw LabError(fmt::format("{}: cannot be opened: {}", path, std::strerror(errno)));
+  if (handle < 0) throw LabError(fmt::format("{}: cannot be opened: {}", path, why(errno)));
   source_ = std::make_unique<File>(handle, !standard, name_, taken_);
   struct stat about;
   if (::fstat(handle, &about) == 0 && S_ISREG(about.st_mode))

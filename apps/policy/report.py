@@ -5,10 +5,12 @@ One page with everything in it, and beside it each chart as SVG and PNG. Needs m
 """
 import base64
 import csv
+import errno
 import html
 import io
 import json
 import os
+import signal
 import sys
 from collections import defaultdict
 
@@ -122,27 +124,50 @@ def main(source, target, heat_file=None):
         figures.append(("heat", heat(heat_file)))
 
     base = os.path.splitext(target)[0]
+    files = {}
     body = [f"<h1>Eviction policies: {html.escape(os.path.basename(source))}</h1>", table(ranking(by_cell(traces)))]
     for name, figure in figures:
         safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
         image = io.BytesIO()
         figure.savefig(image, format="png", dpi=110)
-        with open(f"{base}-{safe}.png", "wb") as file:
-            file.write(image.getvalue())
-        figure.savefig(f"{base}-{safe}.svg", metadata={"Date": None})
+        drawing = io.BytesIO()
+        figure.savefig(drawing, format="svg", metadata={"Date": None})
         plt.close(figure)
+        files[f"{base}-{safe}.png"] = image.getvalue()
+        files[f"{base}-{safe}.svg"] = drawing.getvalue()
         data = base64.b64encode(image.getvalue()).decode()
         body.append(f'<img alt="{html.escape(name)}" src="data:image/png;base64,{data}">')
-    with open(target, "w", encoding="utf-8") as file:
-        file.write("<!doctype html><meta charset=utf-8><title>Eviction policies</title><style>body{font:15px sans-serif;"
-                   "max-width:60em;margin:2em auto}td,th{padding:.2em .8em;text-align:left}img{max-width:100%}</style>\n")
-        file.write("\n".join(body) + "\n")
+    head = ("<!doctype html><meta charset=utf-8><title>Eviction policies</title><style>body{font:15px sans-serif;"
+            "max-width:60em;margin:2em auto}td,th{padding:.2em .8em;text-align:left}img{max-width:100%}</style>\n")
+    files[target] = (head + "\n".join(body) + "\n").encode()
+    put(files)
+
+
+def put(files):
+    """Writes all of them, or none: {name: bytes}"""
+    try:
+        for name, data in files.items():
+            with open(name + ".unfinished", "wb") as file:
+                file.write(data)
+        for name in files:
+            os.replace(name + ".unfinished", name)
+    except BaseException:
+        for name in files:
+            try:
+                os.remove(name + ".unfinished")
+            except OSError:
+                pass
+        raise
 
 
 if __name__ == "__main__":
     if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:
         main(*sys.argv[1:])
+    except KeyboardInterrupt:
+        sys.exit(130)
     except OSError as error:
-        sys.exit(f"holdall: the report cannot be written: {error}")
+        remedy = "check the path" if error.errno == errno.ENOENT else "write elsewhere"
+        sys.exit(f"holdall: {sys.argv[2]}: the report cannot be written: {error.strerror}; {remedy}")

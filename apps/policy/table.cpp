@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <fstream>
 #include <iterator>
 
 #include "apps/policy/error.hpp"
 #include "apps/policy/words.hpp"
+#include "engine/new_file.hpp"
 #include "engine/vmm/bytes.hpp"
 
 namespace holdall::lab {
@@ -110,7 +112,7 @@ std::string to_text(const std::vector<Result>& results) {
 
 std::vector<Result> read_results(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw LabError(fmt::format("{}: cannot be opened", path));
+  if (!in) throw LabError(fmt::format("{}: cannot be opened: {}", path, why(errno)));
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   if (text.empty()) return {};
   if (!text.starts_with(header))

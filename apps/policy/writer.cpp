@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
+#include <iterator>
 #include <system_error>
 
 #include "apps/policy/error.hpp"
@@ -33,23 +33,26 @@ Writer::Writer(const std::string& path, const std::string& format)
     throw LabError(
         fmt::format("no format '{}' to write; there are holdall, oracleGeneral, csv, txt", format));
   format_ = static_cast<Format>(found - all.begin());
-  std::error_code none;
-  if (path != "-" &&
-      (!std::filesystem::exists(path, none) || std::filesystem::is_regular_file(path, none)))
-    unfinished_ = path + ".unfinished";
-  file_.reset(path == "-" ? stdout
-                          : std::fopen((unfinished_.empty() ? path : unfinished_).c_str(), "wb"));
-  if (!file_) throw LabError(fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
-  if (format_ == holdall) std::fwrite(trace_magic, 8, 1, file_.get());
-  if (format_ == csv) std::fputs("time,key,size,op,next\n", file_.get());
+  if (path == "-") {
+    stream_ = stdout;
+  } else {
+    try {
+      stream_ = file_.emplace(path).stream();
+    } catch (const std::system_error& e) {
+      fail(e.code().value());
+    }
+  }
+  if (format_ == holdall) std::fwrite(trace_magic, 8, 1, stream_);
+  if (format_ == csv) std::fputs("time,key,size,op,next\n", stream_);
 }
 
-Writer::~Writer() {
-  if (!unfinished_.empty()) std::remove(unfinished_.c_str());
+void Writer::fail(int error) const {
+  throw LabError(fmt::format("{}: cannot be written: {}", path_, why(error)));
 }
 
 void Writer::append(const TraceRecord& record) {
-  std::FILE* const file = file_.get();
+  std::FILE* const file = stream_;
+  fmt::memory_buffer line;
   switch (format_) {
     case holdall:
       std::fwrite(&record, sizeof record, 1, file);
@@ -77,27 +80,30 @@ void Writer::append(const TraceRecord& record) {
       break;
     }
     case csv:
-      fmt::print(file, "{}.{:09},{},{},{},{}\n", record.time / 1'000'000'000,
-                 record.time % 1'000'000'000, key_of(record), record.bytes, kind_names[record.kind],
-                 static_cast<std::int64_t>(record.next_use));
+      fmt::format_to(std::back_inserter(line), "{}.{:09},{},{},{},{}\n",
+                     record.time / 1'000'000'000, record.time % 1'000'000'000, key_of(record),
+                     record.bytes, kind_names[record.kind],
+                     static_cast<std::int64_t>(record.next_use));
       break;
     case txt:
-      fmt::print(file, "{}\n", key_of(record));
+      fmt::format_to(std::back_inserter(line), "{}\n", key_of(record));
   }
+  if (line.size() > 0) std::fwrite(line.data(), line.size(), 1, file);
+  if (std::ferror(file)) fail(errno);
   ++records_;
 }
 
 void Writer::close() {
-  if (!file_) return;
-  errno = 0;
-  bool whole = std::fflush(file_.get()) == 0 && std::ferror(file_.get()) == 0;
-  std::FILE* const file = file_.release();
-  if (file != stdout) whole = std::fclose(file) == 0 && whole;
-  if (whole && !unfinished_.empty()) {
-    whole = std::rename(unfinished_.c_str(), path_.c_str()) == 0;
-    if (whole) unfinished_.clear();
+  if (!stream_) return;
+  try {
+    if (file_)
+      file_->finish();
+    else if (std::fflush(stream_) != 0)
+      fail(errno);
+  } catch (const std::system_error& e) {
+    fail(e.code().value());
   }
-  if (!whole) throw LabError(fmt::format("{}: is not whole: {}", path_, std::strerror(errno)));
+  stream_ = nullptr;
 }
 
 }  // namespace holdall::lab

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstdio>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/new_file.hpp"
 #include "engine/trace.hpp"
 
 namespace holdall::lab {
@@ -16,24 +17,18 @@ class Writer {
   // A file that is there stays as it is until `close`, and if that is never reached.
   // Throws LabError if the file cannot be made, or there is no such format.
   Writer(const std::string& path, const std::string& format);
-  ~Writer();
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
-  void append(const TraceRecord& record);  // throws LabError if the format cannot say it
-  void close();                            // throws LabError if not all was written
+  // Throws LabError if the format cannot say it, or it cannot be written.
+  void append(const TraceRecord& record);
+  void close();  // throws LabError if not all was written
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const {
-      if (file != stdout) std::fclose(file);
-    }
-  };
   enum Format { holdall, oracle_general, csv, txt };
+  [[noreturn]] void fail(int error) const;
 
-  std::string path_,
-      unfinished_;  // what is written until then; empty: `path_` itself, a pipe perhaps
+  std::string path_;
+  std::optional<NewFile> file_;  // none: standard output
+  std::FILE* stream_ = nullptr;
   Format format_;
-  std::unique_ptr<std::FILE, Close> file_;
   std::uint64_t records_ = 0;
 };
 

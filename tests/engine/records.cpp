@@ -143,6 +143,50 @@ TEST(Traces, SayThatPassesTakeUpDeclaredUses) {
     EXPECT_EQ(uses, (std::vector{10 + chunk, 20 + chunk, Request::never})) << chunk;
 }
 
+TEST(Traces, HaveTheHitsOfARangeBeforeItsEnd) {
+  const Folder folder;
+  {
+    World w = World::of(4, {.trace = folder / "trace"});
+    Words a = w.range("a", 2);
+    for (int i = 0; i < 3; ++i) w.touch(a, 0, 2);
+    w.engine.drop(a);
+  }
+  const std::vector<std::byte> bytes = bytes_of(folder / "trace");
+  std::vector<std::uint8_t> kinds;
+  for (std::size_t at = 8 + 8 + 3 + 8; at < bytes.size(); at += sizeof(TraceRecord)) {
+    TraceRecord record;
+    std::memcpy(&record, &bytes[at], sizeof record);
+    kinds.push_back(record.kind);
+  }
+  const auto removed = std::ranges::find(kinds, std::uint8_t{trace_remove});
+  EXPECT_EQ(removed - kinds.begin(), 6) << "two faults and four hits";
+  EXPECT_EQ(std::ranges::count(kinds, std::uint8_t{trace_remove}), 2);
+}
+
+TEST(Traces, AreThereOnceTheEngineHasEnded) {
+  const Folder folder;
+  {
+    World w = World::of(4, {.trace = folder / "trace", .timeline = folder / "timeline"});
+    EXPECT_FALSE(std::filesystem::exists(folder / "trace"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "timeline"));
+  }
+  EXPECT_TRUE(std::filesystem::exists(folder / "trace"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "timeline"));
+}
+
+TEST(Traces, OfAnEngineThatAnExceptionEndsAreThrownAway) {
+  const Folder folder;
+  std::ofstream(folder / "trace") << "old";
+  try {
+    World w = World::of(4, {.trace = folder / "trace", .timeline = folder / "timeline"});
+    throw std::runtime_error("the program fails");
+  } catch (const std::runtime_error&) {
+  }
+  EXPECT_EQ(bytes_of(folder / "trace").size(), 3u);
+  EXPECT_FALSE(std::filesystem::exists(folder / "timeline"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "trace.unfinished"));
+}
+
 TEST(Timelines, AreChromeTraceEvents) {
   const Folder folder;
   {

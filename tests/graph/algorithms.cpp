@@ -157,7 +157,8 @@ const Known& big_directed() {
 
 class Algorithms : public testing::TestWithParam<Paging> {
   void SetUp() override {
-    if (!test_driver_has(GetParam().devices)) GTEST_SKIP() << "needs " << GetParam().devices << " GPUs";
+    if (!test_driver_has(GetParam().devices))
+      GTEST_SKIP() << "needs " << GetParam().devices << " GPUs";
   }
 };
 

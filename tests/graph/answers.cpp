@@ -131,7 +131,8 @@ TEST(Answers, come_from_graphs_of_several_chunks) {
 
 class Answers : public testing::TestWithParam<Paging> {
   void SetUp() override {
-    if (!test_driver_has(GetParam().devices)) GTEST_SKIP() << "needs " << GetParam().devices << " GPUs";
+    if (!test_driver_has(GetParam().devices))
+      GTEST_SKIP() << "needs " << GetParam().devices << " GPUs";
   }
 };
 
@@ -241,12 +242,14 @@ TEST(Answers, of_a_hub) {
 }
 
 TEST(Answers, of_real_graphs) {
-  const bool some = of_real_graphs({"ca-GrQc.txt", "facebook_combined.txt", "soc-Epinions1.txt"}, [](const auto& path) {
-    const Csr csr = load_graph(path, {.symmetrize = true});
-    expect_answers_of(csr, csr.vertices() / 2);
-    expect_answers_of(load_graph(path), 0);
-  });
-  if (!some) GTEST_SKIP() << folder_of_real_graphs() << " is not there; set HOLDALL_DATA to the data folder";
+  const bool some = of_real_graphs({"ca-GrQc.txt", "facebook_combined.txt", "soc-Epinions1.txt"},
+                                   [](const auto& path) {
+                                     const Csr csr = load_graph(path, {.symmetrize = true});
+                                     expect_answers_of(csr, csr.vertices() / 2);
+                                     expect_answers_of(load_graph(path), 0);
+                                   });
+  if (!some)
+    GTEST_SKIP() << folder_of_real_graphs() << " is not there; set HOLDALL_DATA to the data folder";
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ TEST(Build, an_edge_out_of_range_is_refused) {
 }
 
 TEST(Build, a_graph_past_the_memory_allowed_is_refused_before_it_is_built) {
-  const EdgeList edges(most_vertices, {{0, 0xffffffff}});
+  const EdgeList edges(1ull << 32, {{0, 0xffffffff}});
   const std::string message = complaint([&] { (void)build_csr(edges, {.memory = 64_MiB}); });
   expect_says(message, "4294967296 vertices needs 64.0 GiB");
   expect_says(message, "64 MiB");

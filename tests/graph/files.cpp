@@ -47,6 +47,53 @@ std::string with_sealed(std::string contents, std::size_t at, T value) {
   return with(contents, 4088, piece_checksum(header, 0));
 }
 
+// The same graph with ids of the other width: 8 bytes for 4, or 4 for 8.
+std::string with_other_ids(std::string contents) {
+  HoldBlock block;
+  std::memcpy(block.data(), contents.data(), block.size());
+  HoldHeader header = std::get<HoldHeader>(decode(block));
+  header.id_bytes = 12 - sizeof(Vertex);
+  for (HoldHeader::Entry& entry : header.arrays) {
+    if (entry.kind != HoldHeader::out_neighbours && entry.kind != HoldHeader::in_neighbours)
+      continue;
+    std::string ids;
+    for (std::uint64_t i = 0; i < entry.array.count; ++i) {
+      const std::string id =
+          contents.substr(entry.array.offset + i * sizeof(Vertex), sizeof(Vertex));
+      ids += (id + std::string(4, '\0')).substr(0, header.id_bytes);
+    }
+    entry.array.element_bytes = header.id_bytes;
+    entry.array.checksum = piece_checksum(std::as_bytes(std::span(ids)), 0);
+    contents.replace(entry.array.offset, ids.size(), ids);
+  }
+  block = encode(header);
+  return contents.replace(0, block.size(), reinterpret_cast<const char*>(block.data()),
+                          block.size());
+}
+
+TEST(Hold, ids_of_the_other_width_are_read_into_memory) {
+  const TemporaryFile file("g.hold", with_other_ids(bytes_of(directed(4, edges), "g.hold")));
+  const GraphFile graph = open_graph(file.path());
+  EXPECT_FALSE(graph.in_place());
+  EXPECT_EQ(graph.vertices, 4u);
+  check_contents(graph);
+  expect_same(load_graph(file.path()), directed(4, edges));
+  expect_same(load_graph(file.path(), {.deduplicate = true}), directed(4, edges));
+}
+
+TEST(Hold, a_damaged_id_of_the_other_width_is_found) {
+  const std::string good = with_other_ids(bytes_of(directed(4, edges), "g.hold"));
+  const Bytes second = 4_MiB + (12 - sizeof(Vertex));
+  const std::string outside = with(good, second, std::uint32_t{4});
+  const std::string place = fmt::format("byte {}", second);
+  expect_says(complaint_of_loading(outside), place + ": the neighbour 4 is outside");
+  expect_says(complaint_of_checking(outside), place);
+  if (sizeof(Vertex) > 4) return;
+  // What would be a neighbour, were its upper half cut off.
+  const std::string wide = with(good, second, (std::uint64_t{1} << 32) + 1);
+  expect_says(complaint_of_loading(wide), "the neighbour 4294967297 is outside");
+}
+
 TEST(Hold, is_told_by_its_contents_and_described_in_place) {
   const TemporaryFile file("anything.txt", bytes_of(directed(4, edges), "g.hold"));
   const GraphFile graph = open_graph(file.path());
@@ -85,7 +132,7 @@ TEST(Hold, its_bytes_are_those_of_the_document) {
   const std::uint32_t u32 = 0;
   const std::uint64_t u64 = 0;
   EXPECT_EQ(bytes.substr(0, 8), "\x89HOLD\r\n\x1a");
-  EXPECT_EQ(number(8, u32), 1u);
+  EXPECT_EQ(number(8, u32), sizeof(Vertex) == 4 ? 1u : 3u);
   EXPECT_EQ(number(12, u32), 4096u);
   EXPECT_EQ(number(16, u64), 0u);
   EXPECT_EQ(number(24, u64), 2u);
@@ -98,17 +145,20 @@ TEST(Hold, its_bytes_are_those_of_the_document) {
   EXPECT_EQ(number(72, u64), 2_MiB);
   EXPECT_EQ(number(80, u64), 3u);
   EXPECT_EQ(number(128, u32), 2u);
-  EXPECT_EQ(number(132, u32), 4u);
+  EXPECT_EQ(number(132, u32), sizeof(Vertex));
   EXPECT_EQ(number(136, u64), 4_MiB);
   EXPECT_EQ(number(144, u64), 2u);
-  EXPECT_EQ(number(4_MiB, u32), 1u);
-  EXPECT_EQ(number(4_MiB + 4, u32), 0u);
+  EXPECT_EQ(number(4_MiB, Vertex{}), 1u);
+  EXPECT_EQ(number(4_MiB + sizeof(Vertex), Vertex{}), 0u);
   EXPECT_EQ(bytes.size(), 6_MiB);
 
-  // The checksum of the neighbours 1, 0: one piece of one word.
+  // The checksum of the neighbours 1, 0: one piece of one word or, of ids of 64 bits, two.
   std::uint64_t sum = 0x9e3779b97f4a7c15;
-  sum = (sum ^ 1) * 0x9e3779b97f4a7c15;
-  sum ^= sum >> 32;
+  for (const std::uint64_t word : {1, 0}) {
+    sum = (sum ^ word) * 0x9e3779b97f4a7c15;
+    sum ^= sum >> 32;
+    if (sizeof(Vertex) == 4) break;
+  }
   EXPECT_EQ(number(152, u64), sum);
 }
 
@@ -116,12 +166,13 @@ TEST(Hold, a_damaged_header_is_refused) {
   const std::string good = bytes_of(directed(4, edges), "g.hold");
   ASSERT_EQ(complaint_of_opening(good), "");
   expect_says(complaint_of_opening(with(good, 5, '\n')), "altered");
-  expect_says(complaint_of_opening(with(good, 8, 3)), "version 3");
+  expect_says(complaint_of_opening(with(good, 8, 4)), "version 4");
   expect_says(complaint_of_opening(with(good, 24, 5)), "byte 4088: the header does not match");
-  expect_says(complaint_of_opening(with_sealed(good, 16, 3)), "byte 16: flags 0x3");
+  expect_says(complaint_of_opening(with_sealed(good, 16, 9)), "byte 16: flags 0x9");
   expect_says(complaint_of_opening(with_sealed(good, 24, std::uint64_t{0})), "byte 24: 0 vertices");
   expect_says(complaint_of_opening(with_sealed(good, 24, 5)), "expected 6 of 8");
-  expect_says(complaint_of_opening(with_sealed(good, 32, 5)), "expected 5 of 4");
+  expect_says(complaint_of_opening(with_sealed(good, 32, 5)),
+              fmt::format("expected 5 of {}", sizeof(Vertex)));
   expect_says(complaint_of_opening(with_sealed(good, 56, 63)), "63 arrays");
   expect_says(complaint_of_opening(with_sealed(good, 56, 2)), "no array 3");
   expect_says(complaint_of_opening(with_sealed(good, 72, 2_MiB + 8)), "byte 64: array 1 begins");
@@ -148,9 +199,10 @@ TEST(Hold, damaged_arrays_are_found_when_they_are_read) {
   expect_says(complaint_of_loading(with(good, 2_MiB, std::uint64_t{1})), "expected 0");
   expect_says(complaint_of_loading(with(good, 2_MiB + 32, std::uint64_t{3})),
               "the last offset is 3");
-  const std::string outside = with(good, 4_MiB + 4, 4);
-  expect_says(complaint_of_loading(outside), "byte 4194308: the neighbour 4 is outside");
-  expect_says(complaint_of_checking(outside), "byte 4194308");
+  const std::string outside = with(good, 4_MiB + sizeof(Vertex), 4);
+  const std::string place = fmt::format("byte {}", 4_MiB + sizeof(Vertex));
+  expect_says(complaint_of_loading(outside), place + ": the neighbour 4 is outside");
+  expect_says(complaint_of_checking(outside), place);
   const std::string other = with(good, 4_MiB, 0);
   EXPECT_EQ(complaint_of_loading(other), "");
   expect_says(complaint_of_checking(other), "checksum");
@@ -174,7 +226,8 @@ TEST(Serialized, is_described_in_place_at_any_byte) {
   const TemporaryFile file("g", bytes_of(directed(4, edges), "g.sg"));
   const GraphFile graph = open_graph(file.path());
   EXPECT_EQ(graph.format, Format::serialized);
-  EXPECT_TRUE(graph.in_place());
+  EXPECT_TRUE(graph.is_arrays());
+  EXPECT_EQ(graph.in_place(), sizeof(Vertex) == 4);
   EXPECT_EQ(graph.out.offsets.offset, 17u);
   EXPECT_EQ(graph.out.neighbours.offset, 17u + 5 * 8);
   EXPECT_EQ(graph.in.offsets.offset, 17u + 5 * 8 + 4 * 4);

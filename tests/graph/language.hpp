@@ -1,6 +1,7 @@
 // The small language of the graph tests: graphs as the edges that one reads, files that vanish.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 

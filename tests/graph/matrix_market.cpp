@@ -80,7 +80,8 @@ TEST(MatrixMarket, what_is_wrong_is_named_with_its_line) {
   expect_line(general + "-2 -2 1\n1 1\n", "line 2", "rows, columns and entries");
   expect_line(general + "2 3 1\n1 1\n", "line 2", "square");
   expect_line(general + "0 0 0\n", "line 2", "no vertices");
-  expect_line(general + "4294967297 4294967297 1\n1 1\n", "line 2", "at most 4294967296");
+  expect_line(general + fmt::format("{0} {0} 1\n1 1\n", most_vertices + 1), "line 2",
+              fmt::format("at most {}", most_vertices));
   expect_line(general + "2 2 1\n0 1\n", "line 3", "expected 1 to 2");
   expect_line(general + "2 2 1\n1 3\n", "line 3", "expected 1 to 2");
   expect_line(general + "2 2 2\n1 1\n", "line 2", "promises 2 entries, and 1 follow");

@@ -1,5 +1,5 @@
-// The main of tests that run on either driver: of those that were asked to run on a GPU where there is none, one says so in
-// the place of all.
+// The main of tests that run on either driver: of those that were asked to run on a GPU where there
+// is none, one says so in the place of all.
 #include <gtest/gtest.h>
 
 #include <string>

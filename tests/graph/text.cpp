@@ -147,7 +147,8 @@ TEST(Text, bad_lines_are_named) {
   expect_line("0 1\r1 2\rabc 1\r", "line 3", "'abc'");
   expect_line("# c\n0 1\n5\n", "line 3", "one column");
   expect_line("0 1\n-3 2\n", "line 2", "-3 is negative");
-  expect_line("0 1\n0 4294967296\n", "line 2", "out of range; expected 0 to 4294967295");
+  expect_line(fmt::format("0 1\n0 {}\n", most_vertices), "line 2",
+              fmt::format("out of range; expected 0 to {}", most_vertices - 1));
   expect_line("0 1\n99999999999999999999999999 2\n", "line 2", "out of range");
   expect_line("0 1\n1.5 2\n", "line 2", "'1.5'");
   expect_line("0 1\n1 2 weight\n", "line 2", "'w'");

@@ -52,6 +52,13 @@ TEST_F(BadUse, a_truncated_file) {
           1, {"cut.mtx"});
 }
 
+TEST_F(BadUse, reading_in_place_what_stays_in_its_file) {
+  ASSERT_EQ(holdall("graph generate kron:10 " + path("g.hold")).status, 0);
+  const std::string line = "graph bfs --driver host --path in-place " + path("g.hold");
+  refused(line, 1, {"--path in-place", "g.hold", "--pinned"});
+  EXPECT_EQ(holdall(line + " --pinned").status, 0);
+}
+
 TEST_F(BadUse, a_file_of_the_wrong_kind) {
   refused("graph bfs " + file("a.gz", "\x1f\x8b\x08 and so on"), 1, {"a.gz", "gzip data"});
   refused("graph bfs " + file("prose", "once upon\na time ago\n"), 1, {"prose, line 2"});
@@ -101,6 +108,13 @@ TEST_F(BadUse, files_that_cannot_be_written) {
   refused("graph convert " + serialized("g.sg") + there + ".hold", 1, {"no/such.hold"});
   refused("graph convert " + path("g.sg") + " " + path("g.xyz"), 1, {"'.xyz'", ".hold, .sg"});
   EXPECT_FALSE(std::filesystem::exists(path("g.xyz")));
+}
+
+TEST_F(BadUse, a_folder_for_temporary_files_that_is_none) {
+  ::setenv("TMPDIR", "/no/such", 1);
+  refused("graph info " + file("a.gz", "\x1f\x8b\x08 and so on"), 1, {"TMPDIR", "/no/such"});
+  refused("policy compare -- holdall graph bfs kron:10", 1, {"'/no/such'", "set TMPDIR"});
+  ::unsetenv("TMPDIR");
 }
 
 TEST_F(BadUse, a_full_disk) {
@@ -165,6 +179,12 @@ TEST_F(BadUse, sources_that_contradict) {
 
 // ---- budgets
 
+TEST_F(BadUse, a_budget_larger_than_the_machine_is_noted) {
+  const Outcome outcome = holdall("graph bfs kron:10 --driver host --memory 99999TiB");
+  EXPECT_NE(outcome.err.find("--memory"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("this machine has"), std::string::npos) << outcome.err;
+}
+
 TEST_F(BadUse, a_budget_smaller_than_one_chunk) {
   refused("graph bfs kron:10 --driver host --memory 4MiB", 1,
           {"one chunk of", "8 MiB", "4 MiB", "--memory", "--chunk"});
@@ -211,7 +231,7 @@ TEST_F(BadUse, a_gpu_where_there_is_none) {
 
 TEST_F(BadUse, an_unknown_driver_or_too_many_devices) {
   refused("graph bfs kron:10 --driver opencl", 2, {"--driver", "opencl", "cuda", "host"});
-  refused("graph bfs kron:10 --driver host --devices 300", 2, {"--devices", "300", "255"});
+  refused("graph bfs kron:10 --driver host --devices 300", 1, {"--devices", "300", "255"});
   refused("graph bfs kron:10 --devices -1", 2, {"--devices"});
 }
 
@@ -237,6 +257,8 @@ TEST_F(BadUse, sub_commands_and_options_that_do_not_exist) {
   for (const char* option : {"--damping", "--tolerance"})
     for (const char* value : {"nan", "-nan", "inf", "x", "-1"})
       refused(std::string("graph pagerank kron:10 ") + option + " " + value, 2, {option, value});
+  refused("graph bfs kron:10 --alpha 0", 2, {"--alpha: '0' is no number above 0\n"});
+  refused("embed bench --alpha nan", 2, {"'nan' is no number"});
   refused("graph generate kron:10 " + path("g.sg") + " --seed -3", 2, {"--seed", "-3"});
 }
 

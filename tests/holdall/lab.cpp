@@ -178,7 +178,11 @@ TEST_F(Lab, BadInputIsAnswered) {
           {"bad.csv", "line 1"});
   refused("policy trace synthesise zip " + path("z"), 2, {"zip"});
   refused("policy trace synthesise zipf " + path("z") + " --chunks 0", 1, {"0 chunks"});
-  EXPECT_EQ(works("policy replay " + good + " --size 0 --json").json()["misses"], 3);
+  for (const std::string none : {"0", "0%", "0MiB", "1KiB"}) {
+    const Outcome outcome = holdall("policy replay " + good + " --size " + none + " --json");
+    EXPECT_EQ(outcome.json()["misses"], 3) << none;
+    EXPECT_NE(outcome.err.find("nothing fits"), std::string::npos) << none << outcome.err;
+  }
   EXPECT_EQ(works("policy replay " + good + " --size 99999 --json").json()["misses"], 2);
 }
 

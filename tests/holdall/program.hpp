@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace holdall::apps {
@@ -52,8 +53,8 @@ class Program : public testing::Test {
     return start(std::string(HOLDALL_PROGRAM) + " " + line, out, err);
   }
 
-  // Runs the words of `line`, the first being a program's path.
-  Outcome start(const std::string& line, const std::string& out = {}, const std::string& err = {}) const {
+  // Starts the words of `line`, the first being a program's path.
+  pid_t spawn(const std::string& line, const std::string& out, const std::string& err) const {
     std::istringstream words(line);
     std::vector<std::string> arguments;
     for (std::string word; words >> word;) arguments.push_back(word);
@@ -61,7 +62,7 @@ class Program : public testing::Test {
     for (std::string& argument : arguments) raw.push_back(argument.data());
     raw.push_back(nullptr);
 
-    const std::string to = out.empty() ? path("stdout") : out, messages = err.empty() ? path("stderr") : err;
+    const auto [to, messages] = outputs(out, err);
     constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -71,14 +72,24 @@ class Program : public testing::Test {
     pid_t child = 0;
     EXPECT_EQ(::posix_spawnp(&child, raw[0], &actions, nullptr, raw.data(), environ), 0);
     posix_spawn_file_actions_destroy(&actions);
+    return child;
+  }
+
+  // Runs them.
+  Outcome start(const std::string& line, const std::string& out = {}, const std::string& err = {}) const {
+    const pid_t child = spawn(line, out, err);
     int status = 0;
     EXPECT_EQ(::waitpid(child, &status, 0), child);
 
     Outcome outcome;
     if (WIFEXITED(status)) outcome.status = WEXITSTATUS(status);
+    const auto [to, messages] = outputs(out, err);
     if (out.empty()) outcome.out = contents(to);
     if (err.empty()) outcome.err = contents(messages);
     return outcome;
+  }
+  std::pair<std::string, std::string> outputs(const std::string& out, const std::string& err) const {
+    return {out.empty() ? path("stdout") : out, err.empty() ? path("stderr") : err};
   }
 
   // A run that works: no message, no bar.

@@ -177,14 +177,28 @@ TEST_F(Work, plan_says_what_will_live_where) {
   }
   EXPECT_EQ(j["algorithms"][2]["algorithm"], "pagerank");
   EXPECT_EQ(j["algorithms"][2]["fits"], true);
-  EXPECT_EQ(j["algorithms"][2]["state"], 2000000 * 12);
-  EXPECT_EQ(j["algorithms"][2]["offsets"], 2000001 * 8);
-  // It says what a run says: too little is too little.
-  works("graph generate urand:16 " + path("g.hold"));
-  const std::string out =
-      works("graph plan " + path("g.hold") + " --memory 2MiB --driver host").out;
-  EXPECT_NE(out.find("DOES NOT FIT"), std::string::npos) << out;
-  EXPECT_NE(out.find("measured now"), std::string::npos) << out;
+  // By chunks of 2 MiB: three arrays of 8,000,000 bytes and two small ones; one of 16,000,008.
+  EXPECT_EQ(j["algorithms"][2]["state"], (3 * 8 + 2 * 2) << 20);
+  EXPECT_EQ(j["algorithms"][2]["offsets"], 16 << 20);
+}
+
+TEST_F(Work, plan_and_run_agree_on_what_fits) {
+  works("graph generate kron:16 " + path("g.hold"));
+  const std::string graph = path("g.hold") + " --driver host --chunk 2MiB --memory ";
+  for (const std::string algorithm : {"bfs", "pagerank", "cc", "kcore"}) {
+    const auto plan = works("graph plan " + graph + "1GiB --link 1 --json --algorithm " + algorithm);
+    const std::uint64_t needed = plan.json()["algorithms"][0]["needed"];
+    for (const std::uint64_t memory : {needed - 1, needed, needed + (3 << 20)}) {
+      const int expected = memory < needed ? 1 : 0;
+      const std::string budget = graph + std::to_string(memory);
+      EXPECT_EQ(holdall("graph " + algorithm + " " + budget).status, expected)
+          << algorithm << " " << budget;
+      const Outcome again = holdall("graph plan " + budget + " --link 1 --algorithm " + algorithm);
+      EXPECT_EQ(again.status, expected) << algorithm << " " << budget;
+      EXPECT_EQ(again.out.find("DOES NOT FIT") != std::string::npos, expected == 1) << again.out;
+    }
+  }
+  EXPECT_NE(works("graph plan " + graph + "64MiB").out.find("measured now"), std::string::npos);
 }
 
 TEST_F(Work, sweep_writes_a_table_and_a_chart) {

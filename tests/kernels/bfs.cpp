@@ -8,8 +8,8 @@ namespace {
 
 // One graph's search on a device.
 struct World {
-  World(Stream stream, const std::vector<std::uint64_t>& list_offsets,
-        const std::uint32_t* neighbours, const ChunkGrid& grid)
+  World(Stream stream, const std::vector<std::uint64_t>& list_offsets, const Vertex* neighbours,
+        const ChunkGrid& grid)
       : stream(stream),
         grid(grid),
         vertices(list_offsets.size() - 1),
@@ -75,13 +75,13 @@ struct World {
   std::uint64_t vertices;
   std::uint64_t most;
   DeviceArray<std::uint64_t> offsets;
-  DeviceArray<std::uint32_t> parents;
-  DeviceArray<std::uint32_t> frontier;
+  DeviceArray<Vertex> parents;
+  DeviceArray<Vertex> frontier;
   DeviceArray<std::uint64_t> reached;
   DeviceArray<std::uint64_t> settled;
   DeviceArray<std::uint64_t> front;
   DeviceArray<std::byte> workspace;
-  DeviceArray<std::uint32_t> item_vertices;
+  DeviceArray<Vertex> item_vertices;
   DeviceArray<std::uint64_t> item_begins;
   DeviceArray<std::uint64_t> item_scan;
   DeviceArray<std::uint64_t> chunk_items;
@@ -97,16 +97,16 @@ constexpr int unreached = -1;
 
 // The vertices of each level, ascending, and the level of each vertex.
 struct Levels {
-  std::vector<std::vector<std::uint32_t>> vertices;
+  std::vector<std::vector<Vertex>> vertices;
   std::vector<int> depths;
 };
 
-Levels serial_levels(const Graph& graph, std::uint32_t source) {
+Levels serial_levels(const Graph& graph, Vertex source) {
   Levels levels{{{source}}, std::vector<int>(graph.vertices(), unreached)};
   levels.depths[source] = 0;
   for (int depth = 1; !levels.vertices.back().empty(); ++depth) {
-    std::vector<std::uint32_t> next;
-    for (const std::uint32_t v : levels.vertices.back()) {
+    std::vector<Vertex> next;
+    for (const Vertex v : levels.vertices.back()) {
       for (std::uint64_t e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
         int& its = levels.depths[graph.neighbours[e]];
         if (its != unreached) continue;
@@ -125,21 +125,21 @@ class Bfs : public OnDevice {
   enum Directions { top_down, bottom_up, either };
 
   // Searches with the demanded chunks dealt out to `passes` random passes a level.
-  void expect_as_serial(const Graph& graph, std::uint32_t source, const ChunkGrid& grid,
+  void expect_as_serial(const Graph& graph, Vertex source, const ChunkGrid& grid,
                         std::size_t passes, std::mt19937_64& random,
                         Directions directions = top_down) {
     const Graph turned = transpose(graph);
-    const DeviceArray<std::uint32_t> in_neighbours(turned.neighbours, stream());
+    const DeviceArray<Vertex> in_neighbours(turned.neighbours, stream());
     World in(stream(), turned.offsets, in_neighbours.data(), grid);
     const Levels expected = serial_levels(graph, source);
-    const DeviceArray<std::uint32_t> neighbours(graph.neighbours, stream());
+    const DeviceArray<Vertex> neighbours(graph.neighbours, stream());
     World world(stream(), graph.offsets, neighbours.data(), grid);
     in.join(world);
     std::uint64_t count = bfs_start(world.state, source, stream());
-    for (const std::vector<std::uint32_t>& level : expected.vertices) {
+    for (const std::vector<Vertex>& level : expected.vertices) {
       ASSERT_EQ(count, level.size());
-      std::vector<std::uint32_t> frontier(count);
-      copy(frontier.data(), world.frontier.data(), 4 * count, stream());
+      std::vector<Vertex> frontier(count);
+      copy(frontier.data(), world.frontier.data(), sizeof(Vertex) * count, stream());
       ASSERT_EQ(frontier, level);
       const bool pull = directions == bottom_up || (directions == either && random() % 2 == 0);
       World& through = pull ? in : world;
@@ -150,9 +150,9 @@ class Bfs : public OnDevice {
         through.expand(chunks, pull, static_cast<unsigned>(random() % 3));
       count = bfs_next_frontier(world.state, stream());
     }
-    const std::vector<std::uint32_t> parents = world.parents.read();
-    for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
-      const std::uint32_t parent = parents[v];
+    const std::vector<Vertex> parents = world.parents.read();
+    for (Vertex v = 0; v < graph.vertices(); ++v) {
+      const Vertex parent = parents[v];
       if (expected.depths[v] == unreached) {
         ASSERT_EQ(parent, no_vertex);
       } else if (v == source) {
@@ -173,9 +173,9 @@ TEST_P(Bfs, ReachesTheSerialLevelsHoweverTheChunksAreDealt) {
   for (const Graph& graph : small_graphs()) {
     for (const Bytes chunk_bytes : {Bytes{64}, Bytes{4096}, 1_MiB}) {
       SCOPED_TRACE(graph.name + ", chunk: " + std::to_string(chunk_bytes));
-      const ChunkGrid grid{graph.edges(), chunk_bytes, random() % 50 * 4};
+      const ChunkGrid grid{graph.edges(), chunk_bytes, random() % 50 * sizeof(Vertex)};
       for (const std::size_t passes : {1, 4}) {
-        const auto source = static_cast<std::uint32_t>(random() % graph.vertices());
+        const auto source = static_cast<Vertex>(random() % graph.vertices());
         expect_as_serial(graph, source, grid, passes, random);
       }
       expect_as_serial(graph, 0, grid, 2, random);
@@ -188,8 +188,8 @@ TEST_P(Bfs, ReachesTheSerialLevelsBottomUp) {
   for (const Graph& graph : small_graphs()) {
     for (const Bytes chunk_bytes : {Bytes{64}, Bytes{4096}, 1_MiB}) {
       SCOPED_TRACE(graph.name + ", chunk: " + std::to_string(chunk_bytes));
-      const ChunkGrid grid{graph.edges(), chunk_bytes, random() % 50 * 4};
-      const auto source = static_cast<std::uint32_t>(random() % graph.vertices());
+      const ChunkGrid grid{graph.edges(), chunk_bytes, random() % 50 * sizeof(Vertex)};
+      const auto source = static_cast<Vertex>(random() % graph.vertices());
       expect_as_serial(graph, source, grid, 3, random, bottom_up);
       expect_as_serial(graph, 0, grid, 2, random, either);
     }
@@ -200,8 +200,8 @@ TEST_P(Bfs, ReadsOnlyTheEdgesOfThePass) {
   const Graph graph = small_graphs().back();
   const ChunkGrid grid{graph.edges(), 64, 0};
   // The chunks that are not passed lead to a vertex that nothing else leads to.
-  const std::uint32_t trap = 29'999;
-  std::vector<std::uint32_t> neighbours = graph.neighbours;
+  const Vertex trap = 29'999;
+  std::vector<Vertex> neighbours = graph.neighbours;
   std::vector<std::uint64_t> passed;
   for (std::uint64_t c = 0; c < grid.chunks(); ++c) {
     if (c % 3 != 0) {
@@ -211,7 +211,7 @@ TEST_P(Bfs, ReadsOnlyTheEdgesOfThePass) {
     std::fill(neighbours.begin() + static_cast<std::ptrdiff_t>(grid.first_edge(c)),
               neighbours.begin() + static_cast<std::ptrdiff_t>(grid.first_edge(c + 1)), trap);
   }
-  const DeviceArray<std::uint32_t> held(neighbours, stream());
+  const DeviceArray<Vertex> held(neighbours, stream());
   World world(stream(), graph.offsets, held.data(), grid);
   world.demand(bfs_start(world.state, 4'000, stream()));
   world.expand(passed);
@@ -229,18 +229,18 @@ TEST_P(Bfs, PositionsPast32BitsAreReadWhereTheyLie) {
   const std::uint64_t here = 1ull << 31;
   const std::uint64_t there = 1ull << 32;
   const std::vector<std::uint64_t> chunks{grid.chunk_of(here), grid.chunk_of(there)};
-  std::vector<std::uint32_t> leads_to(1_MiB / 4);
+  std::vector<Vertex> leads_to(1_MiB / sizeof(Vertex));
   for (const std::uint64_t c : chunks) {
     const std::uint64_t first = grid.first_edge(c);
     leads_to[(c == chunks[0] ? here : there) - first] = c == chunks[0] ? 2 : 3;
-    copy(neighbours.data() + first, leads_to.data(), 4 * (grid.first_edge(c + 1) - first),
-         stream());
+    copy(neighbours.data() + first, leads_to.data(),
+         sizeof(Vertex) * (grid.first_edge(c + 1) - first), stream());
     std::fill(leads_to.begin(), leads_to.end(), 0);
   }
   world.demand(bfs_start(world.state, 0, stream()));
   world.expand(chunks);
   EXPECT_EQ(bfs_next_frontier(world.state, stream()), 2U);
-  EXPECT_EQ(world.parents.read(), (std::vector<std::uint32_t>{0, no_vertex, 0, 0}));
+  EXPECT_EQ(world.parents.read(), (std::vector<Vertex>{0, no_vertex, 0, 0}));
 }
 
 ON_EVERY_DEVICE(Bfs);

@@ -7,14 +7,14 @@ namespace holdall::kernels {
 namespace {
 
 // The smallest vertex that each one is connected with.
-std::vector<std::uint32_t> serial_components(const Graph& graph) {
-  std::vector<std::uint32_t> labels(graph.vertices());
-  for (std::uint32_t v = 0; v < graph.vertices(); ++v) labels[v] = v;
+std::vector<Vertex> serial_components(const Graph& graph) {
+  std::vector<Vertex> labels(graph.vertices());
+  for (Vertex v = 0; v < graph.vertices(); ++v) labels[v] = v;
   for (bool changed = true; changed;) {
     changed = false;
-    for (std::uint32_t v = 0; v < graph.vertices(); ++v)
-      for (const std::uint32_t to : list_of(graph, v)) {
-        const std::uint32_t least = std::min(labels[v], labels[to]);
+    for (Vertex v = 0; v < graph.vertices(); ++v)
+      for (const Vertex to : list_of(graph, v)) {
+        const Vertex least = std::min(labels[v], labels[to]);
         changed = changed || labels[v] != least || labels[to] != least;
         labels[v] = labels[to] = least;
       }
@@ -33,7 +33,7 @@ class Components : public OnDevice {
           state{graph.vertices(), out.offsets(), out.neighbours(), labels.data(),
                 frontier.data(),  bits.data(),   out.workspace()} {}
     Items out;
-    DeviceArray<std::uint32_t> labels, frontier;
+    DeviceArray<Vertex> labels, frontier;
     DeviceArray<std::uint64_t> bits;
     ComponentsState state;
   };
@@ -43,7 +43,7 @@ TEST_P(Components, OfAfforestAreTheSerialOnesHoweverTheChunksAreDealt) {
   std::mt19937_64 random(6);
   for (const Graph& shape : small_graphs()) {
     const Graph graph = symmetrized(shape);
-    const std::vector<std::uint32_t> expected = serial_components(graph);
+    const std::vector<Vertex> expected = serial_components(graph);
     for (const std::uint32_t rounds : {0U, 1U, 2U, 100U}) {
       SCOPED_TRACE(graph.name + ", rounds " + std::to_string(rounds));
       World world(graph, 4096, stream());
@@ -55,7 +55,7 @@ TEST_P(Components, OfAfforestAreTheSerialOnesHoweverTheChunksAreDealt) {
         copy(nullptr, nullptr, 0, stream());
       }
       components_flatten(world.state, stream());
-      const std::uint32_t label = components_most_frequent(world.state, stream());
+      const Vertex label = components_most_frequent(world.state, stream());
       const std::uint64_t count = components_outside(world.state, label, stream());
       world.out.deal(world.frontier.data(), count, 3, random,
                      [&](const WorkItems& items, const ItemPass& pass) {
@@ -71,7 +71,7 @@ TEST_P(Components, OfMultistepAreTheSerialOnesWhereverTheSearchStops) {
   std::mt19937_64 random(9);
   for (const Graph& shape : small_graphs()) {
     const Graph graph = symmetrized(shape);
-    const std::vector<std::uint32_t> expected = serial_components(graph);
+    const std::vector<Vertex> expected = serial_components(graph);
     for (const int levels : {0, 1, 3, 100}) {
       SCOPED_TRACE(graph.name + ", levels " + std::to_string(levels));
       World world(graph, 4096, stream());
@@ -111,8 +111,8 @@ TEST_P(Components, BeginAtTheFirstVertexOfTheMostEdges) {
     SCOPED_TRACE(graph.name);
     World world(graph, 4096, stream());
     const Hub hub = components_hub(world.state, stream());
-    std::uint32_t expected = 0;
-    for (std::uint32_t v = 0; v < graph.vertices(); ++v)
+    Vertex expected = 0;
+    for (Vertex v = 0; v < graph.vertices(); ++v)
       if (list_of(graph, v).size() > list_of(graph, expected).size()) expected = v;
     EXPECT_EQ(hub.vertex, expected);
     EXPECT_EQ(hub.edges, list_of(graph, expected).size());
@@ -125,9 +125,9 @@ TEST_P(Components, StartWithOneWhoseLabelIsItsSmallestVertex) {
     const Graph graph = graph_of("no edges", vertices, {});
     World world(graph, 4096, stream());
     std::vector<std::uint64_t> words(bitmap_words(vertices));
-    std::vector<std::uint32_t> expected(vertices);
-    std::uint32_t least = no_vertex;
-    for (std::uint32_t v = 0; v < vertices; ++v) {
+    std::vector<Vertex> expected(vertices);
+    Vertex least = no_vertex;
+    for (Vertex v = 0; v < vertices; ++v) {
       const bool in = v + 1 == vertices || (v > vertices / 3 && random() % 3 == 0);
       if (in) words[v / 64] |= std::uint64_t{1} << v % 64;
       if (in) least = std::min(least, v);
@@ -159,14 +159,14 @@ TEST_P(Components, ListsTheVerticesOfABitmapOrTheOthers) {
   std::mt19937_64 random(8);
   for (const std::uint64_t vertices : {1, 63, 64, 65, 5000, 100'000}) {
     std::vector<std::uint64_t> words(bitmap_words(vertices));
-    std::vector<std::uint32_t> with, without;
-    for (std::uint32_t v = 0; v < vertices; ++v) {
+    std::vector<Vertex> with, without;
+    for (Vertex v = 0; v < vertices; ++v) {
       const bool in = random() % (v < vertices / 2 ? 2 : 100) == 0;
       words[v / 64] |= std::uint64_t{in} << v % 64;
       (in ? with : without).push_back(v);
     }
     const DeviceArray<std::uint64_t> bits(words, stream());
-    const DeviceArray<std::uint32_t> list(vertices, stream());
+    const DeviceArray<Vertex> list(vertices, stream());
     const DeviceArray<std::byte> workspace(visit_workspace_bytes(vertices, 0, 1, stream()),
                                            stream());
     for (const bool value : {true, false}) {
@@ -174,7 +174,7 @@ TEST_P(Components, ListsTheVerticesOfABitmapOrTheOthers) {
       ASSERT_EQ(
           list_vertices(bits.data(), value, vertices, list.data(), workspace.data(), stream()),
           expected.size());
-      std::vector<std::uint32_t> found = list.read();
+      std::vector<Vertex> found = list.read();
       found.resize(expected.size());
       ASSERT_EQ(found, expected);
     }

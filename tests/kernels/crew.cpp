@@ -39,7 +39,8 @@ TEST(Crews, WakeAgainAfterTheySlept) {
   Crew crew(2);
   for (int round = 0; round < 3; ++round) {
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(3);
-    while (std::chrono::steady_clock::now() < until) std::this_thread::yield();  // longer than they stay awake
+    while (std::chrono::steady_clock::now() < until)
+      std::this_thread::yield();  // longer than they stay awake
     std::atomic<int> sum{0};
     crew.run(100, [&](std::uint32_t i) { sum += static_cast<int>(i); });
     EXPECT_EQ(sum, 4950);
@@ -49,7 +50,8 @@ TEST(Crews, WakeAgainAfterTheySlept) {
 TEST(Crews, EndThoughTheyAreAboutToSleep) {
   for (int round = 0; round < 400; ++round) {
     Crew crew(3);
-    const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(400 + round / 2);
+    const auto until =
+        std::chrono::steady_clock::now() + std::chrono::microseconds(400 + round / 2);
     while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
   }
 }

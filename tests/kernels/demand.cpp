@@ -8,7 +8,7 @@ namespace {
 
 // What demand_of_frontier says, brought here.
 struct Answer {
-  std::vector<std::uint32_t> vertices;
+  std::vector<Vertex> vertices;
   std::vector<std::uint64_t> begins;
   std::vector<std::uint64_t> scan;  // one longer than the items
   std::vector<std::uint64_t> items;
@@ -17,19 +17,19 @@ struct Answer {
   friend bool operator==(const Answer&, const Answer&) = default;
 };
 
-Answer serial_demand(const std::vector<std::uint32_t>& frontier,
-                     const std::vector<std::uint64_t>& offsets, const ChunkGrid& grid) {
+Answer serial_demand(const std::vector<Vertex>& frontier, const std::vector<std::uint64_t>& offsets,
+                     const ChunkGrid& grid) {
   Answer answer{.vertices = {},
                 .begins = {},
                 .scan = {0},
                 .items = std::vector<std::uint64_t>(grid.chunks() + 1),
                 .edges = std::vector<std::uint64_t>(grid.chunks()),
                 .bitmap = std::vector<std::uint64_t>(bitmap_words(grid.chunks()))};
-  for (const std::uint32_t v : frontier) {
+  for (const Vertex v : frontier) {
     for (std::uint64_t e = offsets[v]; e < offsets[v + 1];) {
       const std::uint64_t c = grid.chunk_of(e);
       const std::uint64_t end =
-          std::min(offsets[v + 1], ((c + 1) * grid.chunk_bytes - grid.offset) / 4);
+          std::min(offsets[v + 1], ((c + 1) * grid.chunk_bytes - grid.offset) / sizeof(Vertex));
       answer.vertices.push_back(v);
       answer.begins.push_back(e);
       answer.scan.push_back(answer.scan.back() + end - e);
@@ -43,13 +43,13 @@ Answer serial_demand(const std::vector<std::uint32_t>& frontier,
   return answer;
 }
 
-Answer demand(Stream stream, const std::vector<std::uint32_t>& frontier,
+Answer demand(Stream stream, const std::vector<Vertex>& frontier,
               const std::vector<std::uint64_t>& offsets, const ChunkGrid& grid) {
   const std::uint64_t chunks = grid.chunks();
   const std::uint64_t most = frontier.size() + chunks;
-  const DeviceArray<std::uint32_t> held_frontier(frontier, stream);
+  const DeviceArray<Vertex> held_frontier(frontier, stream);
   const DeviceArray<std::uint64_t> held_offsets(offsets, stream);
-  const DeviceArray<std::uint32_t> vertices(most, stream);
+  const DeviceArray<Vertex> vertices(most, stream);
   const DeviceArray<std::uint64_t> begins(most, stream);
   const DeviceArray<std::uint64_t> scan(most + 1, stream);
   const DeviceArray<std::uint64_t> items(chunks + 1, stream);
@@ -69,10 +69,10 @@ Answer demand(Stream stream, const std::vector<std::uint32_t>& frontier,
   return answer;
 }
 
-std::vector<std::uint64_t> bitmap_alone(Stream stream, const std::vector<std::uint32_t>& frontier,
+std::vector<std::uint64_t> bitmap_alone(Stream stream, const std::vector<Vertex>& frontier,
                                         const std::vector<std::uint64_t>& offsets,
                                         const ChunkGrid& grid) {
-  const DeviceArray<std::uint32_t> held_frontier(frontier, stream);
+  const DeviceArray<Vertex> held_frontier(frontier, stream);
   const DeviceArray<std::uint64_t> held_offsets(offsets, stream);
   const DeviceArray<std::uint64_t> bitmap(
       std::vector<std::uint64_t>(bitmap_words(grid.chunks()), ~0ull), stream);
@@ -83,7 +83,7 @@ std::vector<std::uint64_t> bitmap_alone(Stream stream, const std::vector<std::ui
 
 class Demand : public OnDevice {
  protected:
-  void expect_as_serial(const std::vector<std::uint32_t>& frontier,
+  void expect_as_serial(const std::vector<Vertex>& frontier,
                         const std::vector<std::uint64_t>& offsets, const ChunkGrid& grid) {
     const Answer expected = serial_demand(frontier, offsets, grid);
     EXPECT_EQ(demand(stream(), frontier, offsets, grid), expected);
@@ -98,11 +98,12 @@ TEST_P(Demand, EqualsTheSerialOneForAnyFrontierAndChunk) {
       for (const int one_in : {1, 2, 50}) {
         SCOPED_TRACE(graph.name + ", chunk: " + std::to_string(chunk_bytes) +
                      ", of the vertices one in " + std::to_string(one_in));
-        std::vector<std::uint32_t> frontier;
-        for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
+        std::vector<Vertex> frontier;
+        for (Vertex v = 0; v < graph.vertices(); ++v) {
           if (random() % static_cast<unsigned>(one_in) == 0) frontier.push_back(v);
         }
-        expect_as_serial(frontier, graph.offsets, {graph.edges(), chunk_bytes, random() % 100 * 4});
+        expect_as_serial(frontier, graph.offsets,
+                         {graph.edges(), chunk_bytes, random() % 100 * sizeof(Vertex)});
       }
     }
   }

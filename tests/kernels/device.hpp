@@ -64,27 +64,27 @@ class HugeArray {
  public:
   HugeArray(std::uint64_t count, Stream stream) : count_(count), stream_(stream) {
     if (!stream.on_host()) {
-      on_gpu_ = DeviceArray<std::uint32_t>(count, stream);
+      on_gpu_ = DeviceArray<Vertex>(count, stream);
       data_ = on_gpu_.data();
       return;
     }
-    void* at = mmap(nullptr, 4 * count, PROT_READ | PROT_WRITE,
+    void* at = mmap(nullptr, sizeof(Vertex) * count, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) throw std::bad_alloc();
-    data_ = static_cast<std::uint32_t*>(at);
+    data_ = static_cast<Vertex*>(at);
   }
   HugeArray(const HugeArray&) = delete;
   ~HugeArray() {
     if (!stream_.on_host()) return;
-    EXPECT_EQ(munmap(data_, 4 * count_), 0);
+    EXPECT_EQ(munmap(data_, sizeof(Vertex) * count_), 0);
   }
-  std::uint32_t* data() const { return data_; }
+  Vertex* data() const { return data_; }
 
  private:
   std::uint64_t count_;
   Stream stream_;
-  std::uint32_t* data_ = nullptr;
-  DeviceArray<std::uint32_t> on_gpu_;
+  Vertex* data_ = nullptr;
+  DeviceArray<Vertex> on_gpu_;
 };
 
 }  // namespace holdall::kernels

@@ -15,7 +15,7 @@ TEST_P(GenerateGraph, HoldsEachDrawnEdgeBothWaysOnce) {
   for (const auto kind : {RandomGraph::Kind::kron, RandomGraph::Kind::urand}) {
     for (const unsigned scale : {1U, 2U, 10U, 13U}) {
       const RandomGraph drawn{.kind = kind, .scale = scale, .edge_factor = 8, .seed = 5};
-      std::set<std::pair<std::uint32_t, std::uint32_t>> expected;
+      std::set<std::pair<Vertex, Vertex>> expected;
       for (std::uint64_t i = 0; i < drawn.edges(); ++i) {
         const RandomEdge edge = random_edge(drawn, i);
         ASSERT_LT(std::max(edge.from, edge.to), drawn.vertices());
@@ -25,13 +25,13 @@ TEST_P(GenerateGraph, HoldsEachDrawnEdgeBothWaysOnce) {
       }
       const GeneratedGraph graph = generate_graph(drawn, stream());
       const std::vector<std::uint64_t> offsets = graph.offsets.read();
-      const std::vector<std::uint32_t> neighbours = graph.neighbours.read();
+      const std::vector<Vertex> neighbours = graph.neighbours.read();
       ASSERT_EQ(graph.vertices, drawn.vertices());
       ASSERT_EQ(graph.edges, expected.size());
       ASSERT_EQ(offsets.front(), 0U);
       ASSERT_EQ(offsets.back(), expected.size());
       auto next = expected.begin();
-      for (std::uint32_t v = 0; v < graph.vertices; ++v) {
+      for (Vertex v = 0; v < graph.vertices; ++v) {
         for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
           ASSERT_EQ(std::pair(v, neighbours[e]), *next++);
         }

@@ -15,13 +15,13 @@ namespace holdall::kernels {
 struct Graph {
   std::string name;
   std::vector<std::uint64_t> offsets;
-  std::vector<std::uint32_t> neighbours;
+  std::vector<Vertex> neighbours;
 
   std::uint64_t vertices() const { return offsets.size() - 1; }
   std::uint64_t edges() const { return neighbours.size(); }
 };
 
-using EdgeList = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+using EdgeList = std::vector<std::pair<Vertex, Vertex>>;
 
 inline Graph graph_of(std::string name, std::uint64_t vertices, EdgeList edges) {
   std::stable_sort(edges.begin(), edges.end(),
@@ -37,7 +37,7 @@ inline Graph graph_of(std::string name, std::uint64_t vertices, EdgeList edges) 
 
 inline Graph transpose(const Graph& graph) {
   EdgeList edges;
-  for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
+  for (Vertex v = 0; v < graph.vertices(); ++v) {
     for (std::uint64_t e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
       edges.emplace_back(graph.neighbours[e], v);
     }
@@ -49,25 +49,23 @@ inline Graph transpose(const Graph& graph) {
 inline std::vector<Graph> small_graphs() {
   std::vector<Graph> graphs;
   std::mt19937_64 random(7);
-  const auto pick = [&random](std::uint32_t below) {
-    return static_cast<std::uint32_t>(random() % below);
-  };
+  const auto pick = [&random](Vertex below) { return static_cast<Vertex>(random() % below); };
 
   graphs.push_back(graph_of("one vertex", 1, {}));
   graphs.push_back(graph_of("one vertex with a loop", 1, {{0, 0}}));
   graphs.push_back(graph_of("no edges", 200, {}));
 
   EdgeList path;
-  for (std::uint32_t v = 0; v + 1 < 200; ++v) path.insert(path.end(), {{v, v + 1}, {v + 1, v}});
+  for (Vertex v = 0; v + 1 < 200; ++v) path.insert(path.end(), {{v, v + 1}, {v + 1, v}});
   graphs.push_back(graph_of("path", 200, path));
 
   EdgeList star;
-  for (std::uint32_t v = 1; v < 10'000; ++v) star.insert(star.end(), {{0, v}, {v, 0}});
+  for (Vertex v = 1; v < 10'000; ++v) star.insert(star.end(), {{0, v}, {v, 0}});
   graphs.push_back(graph_of("star", 10'000, star));
 
   EdgeList clique;
-  for (std::uint32_t a = 0; a < 100; ++a) {
-    for (std::uint32_t b = 0; b < 100; ++b) {
+  for (Vertex a = 0; a < 100; ++a) {
+    for (Vertex b = 0; b < 100; ++b) {
       if (a != b) clique.emplace_back(a, b);
     }
   }
@@ -81,7 +79,7 @@ inline std::vector<Graph> small_graphs() {
   EdgeList hub;
   for (int i = 0; i < 40'000; ++i) hub.emplace_back(4'000, pick(9'000));
   for (int i = 0; i < 40'000; ++i) hub.emplace_back(pick(3'000) * 3, pick(9'000) / 3 * 3);
-  for (std::uint32_t v = 0; v < 9'000; v += 7) hub.insert(hub.end(), {{v, v}, {v, v}, {v, v}});
+  for (Vertex v = 0; v < 9'000; v += 7) hub.insert(hub.end(), {{v, v}, {v, v}, {v, v}});
   graphs.push_back(graph_of("hub", 30'000, hub));
   return graphs;
 }

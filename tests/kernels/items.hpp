@@ -30,12 +30,12 @@ class Items {
                    stream) {}
 
   const std::uint64_t* offsets() const { return offsets_.data(); }
-  const std::uint32_t* neighbours() const { return neighbours_.data(); }
+  const Vertex* neighbours() const { return neighbours_.data(); }
   void* workspace() const { return workspace_.data(); }
 
   // step(items, pass) until all edges of the frontier have been handed out.
   template <typename Step>
-  void deal(const std::uint32_t* frontier, std::uint64_t count, std::size_t passes,
+  void deal(const Vertex* frontier, std::uint64_t count, std::size_t passes,
             std::mt19937_64& random, const Step& step) {
     const WorkItems items{vertices_.size(), vertices_.data(), begins_.data(), scan_.data()};
     demand_of_frontier({frontier, count}, offsets_.data(), grid_, items,
@@ -65,7 +65,7 @@ class Items {
   Stream stream_;
   ChunkGrid grid_;
   DeviceArray<std::uint64_t> offsets_;
-  DeviceArray<std::uint32_t> neighbours_, vertices_;
+  DeviceArray<Vertex> neighbours_, vertices_;
   DeviceArray<std::uint64_t> begins_, scan_, chunk_items_, chunk_edges_, chunk_bitmap_;
   DeviceArray<std::byte> demand_workspace_, workspace_;
 };
@@ -73,7 +73,7 @@ class Items {
 // The same with every edge in both directions, lists ascending.
 inline Graph symmetrized(const Graph& graph) {
   EdgeList edges;
-  for (std::uint32_t v = 0; v < graph.vertices(); ++v)
+  for (Vertex v = 0; v < graph.vertices(); ++v)
     for (std::uint64_t e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
       edges.emplace_back(v, graph.neighbours[e]);
       if (graph.neighbours[e] != v) edges.emplace_back(graph.neighbours[e], v);
@@ -82,7 +82,7 @@ inline Graph symmetrized(const Graph& graph) {
   return graph_of(graph.name + " symmetrized", graph.vertices(), edges);
 }
 
-inline std::vector<std::uint32_t> list_of(const Graph& graph, std::uint32_t v) {
+inline std::vector<Vertex> list_of(const Graph& graph, Vertex v) {
   return {graph.neighbours.begin() + static_cast<std::ptrdiff_t>(graph.offsets[v]),
           graph.neighbours.begin() + static_cast<std::ptrdiff_t>(graph.offsets[v + 1])};
 }

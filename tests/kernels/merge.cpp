@@ -28,17 +28,23 @@ TEST_P(Merge, sets_every_bit_that_one_of_them_has) {
   EXPECT_EQ(from.read(), b);
 }
 
-TEST_P(Merge, keeps_the_smaller_value) {
-  std::mt19937 random(2);
-  std::vector<std::uint32_t> a(70'001), b(a.size()), least(a.size());
+template <typename T>
+void expect_keeps_the_smaller(Stream stream) {
+  std::mt19937_64 random(2);
+  std::vector<T> a(70'001), b(a.size()), least(a.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
-    a[i] = i % 7 == 0 ? no_vertex : random();
-    b[i] = i % 5 == 0 ? no_vertex : random();
+    a[i] = static_cast<T>(i % 7 == 0 ? ~T{0} : random());
+    b[i] = static_cast<T>(i % 5 == 0 ? ~T{0} : random());
     least[i] = std::min(a[i], b[i]);
   }
-  const DeviceArray<std::uint32_t> to(a, stream()), from(b, stream());
-  lower_values(to.data(), from.data(), a.size(), stream());
+  const DeviceArray<T> to(a, stream), from(b, stream);
+  lower_values(to.data(), from.data(), a.size(), stream);
   EXPECT_EQ(to.read(), least);
+}
+
+TEST_P(Merge, keeps_the_smaller_value_of_either_width) {
+  expect_keeps_the_smaller<std::uint32_t>(stream());
+  expect_keeps_the_smaller<std::uint64_t>(stream());
 }
 
 TEST_P(Merge, of_nothing_does_nothing) {
@@ -48,8 +54,7 @@ TEST_P(Merge, of_nothing_does_nothing) {
 }
 
 TEST_P(Merge, finds_the_part_of_a_list_that_is_in_a_range) {
-  const DeviceArray<std::uint32_t> list(std::vector<std::uint32_t>{2, 3, 5, 8, 13, 0xFFFF'FFFE},
-                                        stream());
+  const DeviceArray<Vertex> list(std::vector<Vertex>{2, 3, 5, 8, 13, 0xFFFF'FFFE}, stream());
   const DeviceArray<std::byte> workspace(visit_workspace_bytes(14, 1, 1, stream()), stream());
   const auto part = [&](std::uint64_t count, std::uint64_t first, std::uint64_t past) {
     const ListPart its = part_of_list(list.data(), count, first, past, workspace.data(), stream());
@@ -65,17 +70,15 @@ TEST_P(Merge, finds_the_part_of_a_list_that_is_in_a_range) {
 // Two parts know 1-3, 5-6 and 2-3, 6-7; 4 is alone.
 TEST_P(Merge, joins_components_that_others_found) {
   constexpr std::uint64_t vertices = 8;
-  const DeviceArray<std::uint32_t> labels(std::vector<std::uint32_t>{0, 1, 2, 1, 4, 5, 5, 7},
-                                          stream()),
-      others(std::vector<std::uint32_t>{0, 1, 2, 2, 4, 5, 6, 6}, stream()),
-      frontier(vertices, stream());
+  const DeviceArray<Vertex> labels(std::vector<Vertex>{0, 1, 2, 1, 4, 5, 5, 7}, stream()),
+      others(std::vector<Vertex>{0, 1, 2, 2, 4, 5, 6, 6}, stream()), frontier(vertices, stream());
   const DeviceArray<std::uint64_t> bits(1, stream());
   const DeviceArray<std::byte> workspace(visit_workspace_bytes(vertices, 1, 1, stream()), stream());
   const ComponentsState state{vertices,        nullptr,     nullptr,         labels.data(),
                               frontier.data(), bits.data(), workspace.data()};
   components_join(state, others.data(), stream());
   components_flatten(state, stream());
-  EXPECT_EQ(labels.read(), (std::vector<std::uint32_t>{0, 1, 1, 1, 4, 5, 5, 5}));
+  EXPECT_EQ(labels.read(), (std::vector<Vertex>{0, 1, 1, 1, 4, 5, 5, 5}));
 }
 
 }  // namespace

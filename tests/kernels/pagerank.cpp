@@ -31,7 +31,7 @@ struct World {
               .contributions = contributions.data(),
               .sums = sums.data(),
               .workspace = workspace.data()} {
-    copy(neighbours.data() + skew, in.neighbours.data(), 4 * in.edges(), stream);
+    copy(neighbours.data() + skew, in.neighbours.data(), sizeof(Vertex) * in.edges(), stream);
   }
 
   void pull(const std::vector<EdgeSpan>& spans) {
@@ -43,7 +43,7 @@ struct World {
   Graph in;
   DeviceArray<std::uint64_t> out_offsets;
   DeviceArray<std::uint64_t> in_offsets;
-  DeviceArray<std::uint32_t> neighbours;
+  DeviceArray<Vertex> neighbours;
   DeviceArray<float> scores;
   DeviceArray<float> contributions;
   DeviceArray<float> sums;
@@ -102,8 +102,7 @@ TEST_P(Pagerank, ReadsOnlyTheEdgesOfThePass) {
   std::mt19937_64 random(2);
   const std::vector<EdgeSpan> pass = random_passes(graph.edges(), 200, 2, random)[0];
   World world(stream(), graph);
-  std::vector<std::uint32_t> neighbours(graph.edges(),
-                                        static_cast<std::uint32_t>(graph.vertices()));
+  std::vector<Vertex> neighbours(graph.edges(), static_cast<Vertex>(graph.vertices()));
   for (const EdgeSpan& span : pass) {
     std::copy_n(world.in.neighbours.begin() + static_cast<std::ptrdiff_t>(span.first), span.count,
                 neighbours.begin() + static_cast<std::ptrdiff_t>(span.first));
@@ -144,7 +143,7 @@ TEST_P(Pagerank, AnEmptyPassChangesNothing) {
 
 TEST_P(Pagerank, SkipsLongRunsOfVerticesWithoutEdges) {
   EdgeList edges;
-  for (std::uint32_t i = 0; i < 100; ++i) edges.emplace_back(i, 250'000 + i * 5'000);
+  for (Vertex i = 0; i < 100; ++i) edges.emplace_back(i, 250'000 + i * 5'000);
   const Graph graph = graph_of("far apart", 1'000'000, edges);
   World world(stream(), graph);
   pagerank_start(world.state, stream());
@@ -165,10 +164,10 @@ TEST_P(Pagerank, PositionsPast32BitsAreReadWhereTheyLie) {
   const DeviceArray<float> sums({0.0F, 0.0F, 0.0F}, stream());
   const std::vector<EdgeSpan> spans{{first_end - 100, 200}, {second_end - 100, 110}};
   const DeviceArray<EdgeSpan> held_spans(spans, stream());
-  const std::vector<std::uint32_t> ones(200, 1);
-  const std::vector<std::uint32_t> twos(110, 2);
-  copy(neighbours.data() + spans[0].first, ones.data(), 800, stream());
-  copy(neighbours.data() + spans[1].first, twos.data(), 440, stream());
+  const std::vector<Vertex> ones(200, 1);
+  const std::vector<Vertex> twos(110, 2);
+  copy(neighbours.data() + spans[0].first, ones.data(), ones.size() * sizeof(Vertex), stream());
+  copy(neighbours.data() + spans[1].first, twos.data(), twos.size() * sizeof(Vertex), stream());
   const DeviceArray<std::byte> workspace(pagerank_workspace_bytes(310, 2, stream()), stream());
   const PagerankState state{.vertices = 3,
                             .in_offsets = held_offsets.data(),

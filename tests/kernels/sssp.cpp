@@ -7,12 +7,12 @@ namespace {
 
 std::vector<std::uint32_t> serial_distances(const Graph& graph,
                                             const std::vector<std::uint32_t>& weights,
-                                            bool floating, std::uint32_t source) {
+                                            bool floating, Vertex source) {
   std::vector<std::uint32_t> distances(graph.vertices(), no_path);
   distances[source] = 0;
-  std::vector<std::uint32_t> queue{source};
+  std::vector<Vertex> queue{source};
   for (std::size_t i = 0; i < queue.size(); ++i) {
-    const std::uint32_t v = queue[i];
+    const Vertex v = queue[i];
     for (std::uint64_t e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
       const std::uint32_t path = path_along(distances[v], weights[e], floating);
       if (path >= distances[graph.neighbours[e]]) continue;
@@ -36,14 +36,16 @@ struct World {
               distances.data(), frontier.data(),    waiting.data(), chosen.data(),
               answers.data(),   answers.data() + 1, out.workspace()} {}
   Items out;
-  DeviceArray<std::uint32_t> weights, distances, frontier, answers;
+  DeviceArray<std::uint32_t> weights, distances;
+  DeviceArray<Vertex> frontier;
+  DeviceArray<std::uint32_t> answers;
   DeviceArray<std::uint64_t> waiting, chosen;
   SsspState state;
 };
 
 class Sssp : public OnDevice {
  protected:
-  void search(World& world, std::uint32_t source, std::uint32_t delta, std::mt19937_64& random) {
+  void search(World& world, Vertex source, std::uint32_t delta, std::mt19937_64& random) {
     sssp_start(world.state, source, stream());
     for (std::uint32_t limit = delta;;) {
       if (const std::uint64_t count = sssp_select(world.state, limit, stream())) {
@@ -72,7 +74,7 @@ TEST_P(Sssp, FindsTheSerialDistancesWhateverTheDelta) {
           const auto drawn = static_cast<std::uint32_t>(random() % 256);  // 0 too
           weight = floating ? std::bit_cast<std::uint32_t>(static_cast<float>(drawn) / 3) : drawn;
         }
-        const auto source = static_cast<std::uint32_t>(random() % graph.vertices());
+        const auto source = static_cast<Vertex>(random() % graph.vertices());
         World world(graph, weights, floating, stream());
         search(world, source,
                floating ? std::bit_cast<std::uint32_t>(static_cast<float>(delta)) : delta, random);

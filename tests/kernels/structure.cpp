@@ -10,19 +10,19 @@ namespace {
 class Structure : public OnDevice {};
 
 std::vector<std::uint32_t> serial_cores(const Graph& graph) {
-  std::vector<std::uint32_t> cores(graph.vertices(), no_vertex);
+  std::vector<std::uint32_t> cores(graph.vertices(), no_core);
   std::vector<std::uint64_t> degrees(graph.vertices());
-  for (std::uint32_t v = 0; v < graph.vertices(); ++v) degrees[v] = list_of(graph, v).size();
+  for (Vertex v = 0; v < graph.vertices(); ++v) degrees[v] = list_of(graph, v).size();
   std::uint64_t left = graph.vertices();
   for (std::uint32_t k = 0; left > 0; ++k)
     for (bool some = true; some;) {
       some = false;
-      for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
-        if (cores[v] != no_vertex || degrees[v] > k) continue;
+      for (Vertex v = 0; v < graph.vertices(); ++v) {
+        if (cores[v] != no_core || degrees[v] > k) continue;
         cores[v] = k;
         some = true;
         --left;
-        for (const std::uint32_t to : list_of(graph, v))
+        for (const Vertex to : list_of(graph, v))
           if (to != v && degrees[to] > 0) --degrees[to];
       }
     }
@@ -36,14 +36,14 @@ TEST_P(Structure, CoreNumbersAreTheSerialOnes) {
     const Graph graph = symmetrized(shape);
     Items out(graph, 4096, stream());
     const DeviceArray<std::uint32_t> cores(graph.vertices(), stream()),
-        degrees(graph.vertices(), stream()), frontier(graph.vertices(), stream()),
-        answer(1, stream());
+        degrees(graph.vertices(), stream()), answer(1, stream());
+    const DeviceArray<Vertex> frontier(graph.vertices(), stream());
     const DeviceArray<std::uint64_t> bits(bitmap_words(graph.vertices()), stream());
     const KcoreState state{graph.vertices(), out.offsets(),  out.neighbours(),
                            cores.data(),     degrees.data(), frontier.data(),
                            bits.data(),      answer.data(),  out.workspace()};
     kcore_start(state, stream());
-    for (std::uint32_t k; (k = kcore_least(state, stream())) != no_vertex;) {
+    for (std::uint32_t k; (k = kcore_least(state, stream())) != no_core;) {
       kcore_mark(state, k, stream());
       while (const std::uint64_t count = kcore_take(state, k, stream()))
         out.deal(frontier.data(), count, 2, random,
@@ -55,23 +55,24 @@ TEST_P(Structure, CoreNumbersAreTheSerialOnes) {
   }
 }
 
-std::vector<double> serial_centrality(const Graph& graph, std::uint32_t source) {
+std::vector<double> serial_centrality(const Graph& graph, Vertex source) {
   const std::uint64_t n = graph.vertices();
-  std::vector<std::uint32_t> order{source}, depths(n, no_vertex);
+  std::vector<Vertex> order{source};
+  std::vector<std::uint32_t> depths(n, no_depth);
   std::vector<double> paths(n), dependencies(n), scores(n);
   depths[source] = 0;
   paths[source] = 1;
   for (std::size_t i = 0; i < order.size(); ++i)
-    for (const std::uint32_t to : list_of(graph, order[i])) {
-      if (depths[to] == no_vertex) {
+    for (const Vertex to : list_of(graph, order[i])) {
+      if (depths[to] == no_depth) {
         depths[to] = depths[order[i]] + 1;
         order.push_back(to);
       }
       if (depths[to] == depths[order[i]] + 1) paths[to] += paths[order[i]];
     }
   for (std::size_t i = order.size(); i-- > 0;) {
-    const std::uint32_t v = order[i];
-    for (const std::uint32_t to : list_of(graph, v))
+    const Vertex v = order[i];
+    for (const Vertex to : list_of(graph, v))
       if (depths[to] == depths[v] + 1)
         dependencies[v] += paths[v] / paths[to] * (1 + dependencies[to]);
     if (v != source) scores[v] = dependencies[v];
@@ -86,7 +87,8 @@ TEST_P(Structure, BetweennessIsTheSerialOne) {
     const std::uint64_t n = graph.vertices();
     Items out(graph, 4096, stream());
     const DeviceArray<double> scores(n, stream()), paths(n, stream()), dependencies(n, stream());
-    const DeviceArray<std::uint32_t> depths(n, stream()), order(n, stream());
+    const DeviceArray<std::uint32_t> depths(n, stream());
+    const DeviceArray<Vertex> order(n, stream());
     const DeviceArray<std::uint64_t> bits(bitmap_words(n), stream());
     const CentralityState state{n,
                                 out.neighbours(),
@@ -99,8 +101,7 @@ TEST_P(Structure, BetweennessIsTheSerialOne) {
                                 out.workspace()};
     std::vector<double> expected(n);
     centrality_clear(state, stream());
-    for (const std::uint32_t source :
-         {std::uint32_t{0}, static_cast<std::uint32_t>(random() % n)}) {
+    for (const Vertex source : {Vertex{0}, static_cast<Vertex>(random() % n)}) {
       centrality_start(state, source, stream());
       std::vector<std::uint64_t> begins{0, 1};
       std::uint32_t depth = 0;
@@ -127,12 +128,12 @@ TEST_P(Structure, BetweennessIsTheSerialOne) {
 
 std::uint64_t serial_triangles(const Graph& graph) {
   std::uint64_t count = 0;
-  std::vector<std::vector<std::uint32_t>> below(graph.vertices());
-  for (std::uint32_t u = 0; u < graph.vertices(); ++u) {
-    for (const std::uint32_t v : list_of(graph, u))
+  std::vector<std::vector<Vertex>> below(graph.vertices());
+  for (Vertex u = 0; u < graph.vertices(); ++u) {
+    for (const Vertex v : list_of(graph, u))
       if (v < u && (below[u].empty() || below[u].back() != v)) below[u].push_back(v);
-    for (const std::uint32_t v : below[u]) {
-      std::vector<std::uint32_t> both;
+    for (const Vertex v : below[u]) {
+      std::vector<Vertex> both;
       std::set_intersection(below[u].begin(), below[u].end(), below[v].begin(), below[v].end(),
                             std::back_inserter(both));
       count += both.size();

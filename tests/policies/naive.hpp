@@ -3,61 +3,37 @@
 
 #include <algorithm>
 #include <deque>
-#include <functional>
-#include <vector>
 
 #include "policies/policy.hpp"
+#include "tests/policies/naive_least.hpp"
 
 namespace holdall {
 
-// Evicts the least chunk by an order on when it came, when it was last used, and how often.
-class NaiveOrder : public Policy {
+// LFU whose counts are halved every `halflife` uses; 0: never. Those that come to the same count
+// keep their order: it becomes the order of last use.
+class NaiveLfu : public NaiveLeast {
  public:
-  struct Chunk {
-    Key key;
-    std::uint64_t came, used, uses;
-  };
-  using Before = std::function<bool(const Chunk&, const Chunk&)>;
+  explicit NaiveLfu(std::uint64_t halflife) : NaiveLeast(before), halflife_(halflife) {}
 
-  explicit NaiveOrder(Before before, std::uint64_t halflife = 0)
-      : before_(std::move(before)), halflife_(halflife) {}
-
-  void inserted(Key key, const Request&) override {
-    if (halflife_ != 0 && now_ != 0 && now_ % halflife_ == 0) halve();
-    ++now_;
-    for (Chunk& c : chunks_)
-      if (c.key == key) {
-        c.used = now_ + past_;
-        ++c.uses;
-        return;
-      }
-    chunks_.push_back({key, now_ + past_, now_ + past_, 1});
-  }
-  void accessed(Key key, const Request& request) override { inserted(key, request); }
-  void removed(Key key, Left) override {
-    std::erase_if(chunks_, [&](const Chunk& c) { return c.key == key; });
-  }
-  std::optional<Key> victim(const MayEvict& may) override {
-    const Chunk* best = nullptr;
-    for (const Chunk& c : chunks_)
-      if (may(c.key) && (best == nullptr || before_(c, *best))) best = &c;
-    return best == nullptr ? std::nullopt : std::optional(best->key);
+  void inserted(Key key, const Request& request) override {
+    if (halflife_ != 0 && uses_ != 0 && uses_ % halflife_ == 0) halve();
+    ++uses_;
+    NaiveLeast::inserted(key, request);
   }
 
  private:
-  // Those that come to the same count keep their order: it becomes the order of last use.
+  static bool before(const Chunk& a, const Chunk& b) {
+    return a.uses != b.uses ? a.uses < b.uses : a.used < b.used;
+  }
   void halve() {
-    std::sort(chunks_.begin(), chunks_.end(), before_);
+    std::sort(chunks_.begin(), chunks_.end(), before);
     for (Chunk& c : chunks_) {
-      c.used = now_ + ++past_;
+      c.used = ++now_;
       c.uses /= 2;
     }
   }
 
-  Before before_;
-  std::uint64_t halflife_;
-  std::uint64_t now_ = 0, past_ = 0;
-  std::vector<Chunk> chunks_;
+  std::uint64_t halflife_, uses_ = 0;
 };
 
 // The circle as a queue: the hand takes the front, and puts it at the back where it stays. With
@@ -117,20 +93,13 @@ class NaiveClock : public Policy {
 };
 
 inline std::unique_ptr<Policy> naive_fifo() {
-  return std::make_unique<NaiveOrder>([](const auto& a, const auto& b) { return a.came < b.came; });
-}
-inline std::unique_ptr<Policy> naive_lru() {
-  return std::make_unique<NaiveOrder>([](const auto& a, const auto& b) { return a.used < b.used; });
+  return std::make_unique<NaiveLeast>([](const auto& a, const auto& b) { return a.came < b.came; });
 }
 inline std::unique_ptr<Policy> naive_mru() {
-  return std::make_unique<NaiveOrder>([](const auto& a, const auto& b) { return a.used > b.used; });
+  return std::make_unique<NaiveLeast>([](const auto& a, const auto& b) { return a.used > b.used; });
 }
 inline std::unique_ptr<Policy> naive_lfu(std::uint64_t halflife) {
-  return std::make_unique<NaiveOrder>(
-      [](const auto& a, const auto& b) {
-        return a.uses != b.uses ? a.uses < b.uses : a.used < b.used;
-      },
-      halflife);
+  return std::make_unique<NaiveLfu>(halflife);
 }
 inline std::unique_ptr<Policy> naive_clock(int bits) {
   return std::make_unique<NaiveClock>((1 << bits) - 1);

@@ -67,11 +67,14 @@ class NaiveLeast : public Policy {
   double level = 0;  // L of greedy dual
   std::function<double(const Chunk&)> worth;
 
+ protected:
+  std::uint64_t now_ = 0;
+  std::vector<Chunk> chunks_;
+
  private:
   Before before_;
   bool bypass_, knows_ = false;
-  std::uint64_t now_ = 0, capacity_ = 0;
-  std::vector<Chunk> chunks_;
+  std::uint64_t capacity_ = 0;
 };
 
 inline std::unique_ptr<Policy> naive_opt(bool bypass) {

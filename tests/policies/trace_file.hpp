@@ -25,4 +25,11 @@ struct ReferenceCount {
 };
 std::vector<ReferenceCount> read_reference(const std::filesystem::path& file);
 
+// Traces of more requests are left out where a sanitizer makes each of them dear.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr std::size_t longest_trace = 20'000;
+#else
+inline constexpr std::size_t longest_trace = ~std::size_t{0};
+#endif
+
 }  // namespace holdall
