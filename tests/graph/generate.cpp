@@ -3,6 +3,7 @@
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include "kernels/random_edge.hpp"
 #include "tests/graph/language.hpp"
 
 namespace holdall::graph {
