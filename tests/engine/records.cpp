@@ -152,15 +152,15 @@ TEST(Traces, HaveTheHitsOfARangeBeforeItsEnd) {
     w.engine.drop(a);
   }
   const std::vector<std::byte> bytes = bytes_of(folder / "trace");
-  std::vector<std::uint8_t> kinds;
+  std::vector<std::uint8_t> kinds;  // of requests and removals
   for (std::size_t at = 8 + 8 + 3 + 8; at < bytes.size(); at += sizeof(TraceRecord)) {
     TraceRecord record;
     std::memcpy(&record, &bytes[at], sizeof record);
-    kinds.push_back(record.kind);
+    if (record.kind < trace_hint || record.kind == trace_remove) kinds.push_back(record.kind);
   }
   const auto removed = std::ranges::find(kinds, std::uint8_t{trace_remove});
   EXPECT_EQ(removed - kinds.begin(), 6) << "two faults and four hits";
-  EXPECT_EQ(std::ranges::count(kinds, std::uint8_t{trace_remove}), 2);
+  EXPECT_EQ(kinds.end() - removed, 2);
 }
 
 TEST(Traces, AreThereOnceTheEngineHasEnded) {

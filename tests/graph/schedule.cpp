@@ -100,11 +100,11 @@ TEST_F(Schedules, hand_out_all_within_the_limit) {
 TEST_F(Schedules, page_what_will_all_be_read_once_much_of_it_is_needed) {
   schedule_->set({.each_once = true});
   EXPECT_EQ(sparse_level(50).paged, 0) << "a small level says nothing of the rest";
-  EXPECT_EQ(sparse_level(4).in_place, 0) << "there is room for all";
+  EXPECT_EQ(sparse_level(2).in_place, 0) << "there is room for all";
 }
 
 TEST_F(Schedules, read_a_part_in_place_where_nothing_is_known_of_the_rest) {
-  EXPECT_EQ(sparse_level(4).paged, 0);
+  EXPECT_EQ(sparse_level(2).paged, 0);
 }
 
 TEST(Schedule, fills_frames_that_nobody_uses_alone) {
