@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(BadInput, NoSuchFile) {
   EXPECT_EQ(message_of("/nowhere/at/all"),
-            "/nowhere/at/all: cannot be opened: No such file or directory");
+            "/nowhere/at/all: cannot be opened: No such file or directory; check the path");
 }
 
 TEST(BadInput, UnknownFormatListsThoseThereAre) {
