@@ -43,7 +43,7 @@ GeneratedGraph generate_graph(const RandomGraph& graph, Stream stream) {
     });
     made.offsets.data()[made.vertices] = made.edges;
     tbb::parallel_for(std::uint64_t{0}, made.edges, [&](std::uint64_t e) {
-      made.neighbours.data()[e] = static_cast<Vertex>(pairs[e]);
+      made.neighbours.data()[e] = static_cast<Vertex>(pairs[e] & 0xFFFF'FFFF);
     });
   });
   return made;

@@ -1,5 +1,7 @@
 #include "apps/graph/paged_graph.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <span>
 
@@ -125,6 +127,12 @@ PagedGraph::PagedGraph(Engine& engine, const GraphFile& file, const Options& opt
                        const Part& part)
     : PagedGraph(engine, file.directed, asked_for(file.weights, options.weights), file.vertices,
                  file.edges, part) {
+  if (!file.in_place())
+    throw GraphError(file.path, {},
+                     fmt::format("holds no ids of this build's {} bits that could be paged from "
+                                 "where they lie",
+                                 8 * sizeof(Vertex)),
+                     "convert it to a .hold, or load it");
   check_ = [file] { graph::check_unchanged(file); };
   const bool out = options.out || !directed_;
   const bool in = options.in && directed_;

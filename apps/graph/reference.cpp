@@ -77,12 +77,12 @@ std::optional<std::string> verify_parents(const Csr& csr, std::uint64_t source,
   for (std::uint64_t v = 0; v < csr.vertices(); ++v) {
     const Vertex parent = parents[v];
     if (depths[v] == unreached) {
-      if (parent != unreached)
+      if (parent != kernels::no_vertex)
         return fmt::format("vertex {} is unreached and has the parent {}", v, parent);
     } else if (v == source) {
       if (parent != source)
         return fmt::format("the source {} has the parent {}, not itself", v, parent);
-    } else if (parent == unreached) {
+    } else if (parent == kernels::no_vertex) {
       return fmt::format("vertex {}, {}, has no parent", v, words(depths[v]));
     } else if (parent >= csr.vertices()) {
       return fmt::format("vertex {} has the parent {}, which does not exist", v, parent);

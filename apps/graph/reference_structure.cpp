@@ -12,7 +12,7 @@
 namespace holdall::graph {
 
 std::vector<Vertex> reference_components(const Csr& csr) {
-  std::vector<Vertex> labels(csr.vertices(), unreached);
+  std::vector<Vertex> labels(csr.vertices(), kernels::no_vertex);
   std::vector<bool> seen(csr.vertices());
   std::vector<Vertex> stack;
   for (std::uint64_t root = 0; root < csr.vertices(); ++root) {

@@ -21,7 +21,7 @@ Sssp::Sssp(const PagedGraph& graph) : graph_(graph) {
   chosen_ = data.array<std::uint64_t>(kernels::bitmap_words(n), "chosen");
   answers_ = data.array<std::uint32_t>(2, "SSSP answers");
   schedule_.emplace(data, graph, true);
-  lease_ = data.lease(2 * graph.out().neighbours.chunk_bytes());
+  lease_ = data.lease(graph.out().neighbours.chunk_bytes() + graph.out().weights.chunk_bytes());
 }
 
 // As bits, of a whole number or a float.

@@ -67,7 +67,7 @@ Outcome run(const PagedGraph& graph, const GraphOptions& o, const Watch& watch) 
   outcome.lines = results->back().second.size();
   outcome.line = [results](std::uint64_t v) {
     const Vertex parent = results->back().second[v];
-    return parent == unreached ? std::string("-1\n") : fmt::format("{}\n", parent);
+    return parent == kernels::no_vertex ? std::string("-1\n") : fmt::format("{}\n", parent);
   };
   outcome.verify = [results](const Csr& csr) {
     std::optional<std::string> wrong;

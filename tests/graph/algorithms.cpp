@@ -124,8 +124,10 @@ class Known {
       const Algorithm algorithm(graph);
       at->second = engine.leased();
     }
-    const Bytes edges = csr_.edges() * sizeof(Vertex) * (csr_.directed ? 2 : 1) * (weights ? 2 : 1);
-    Bytes memory = at->second + chunks * paging.chunk;
+    const Bytes edge = sizeof(Vertex) + (weights ? sizeof(std::uint32_t) : 0);
+    const Bytes edges = csr_.edges() * edge * (csr_.directed ? 2 : 1);
+    // A chunk of weights goes with one of as many neighbours.
+    Bytes memory = at->second + chunks * (weights ? paging.chunk * edge / 8 : paging.chunk);
     if (paging.budget == Budget::third) memory += edges / 3 / paging.chunk * paging.chunk;
     if (paging.budget == Budget::everything) memory += edges + 4 * paging.chunk;
     Engine engine(config(paging, memory));

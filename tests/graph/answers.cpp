@@ -74,8 +74,9 @@ class Known {
 
   PagedGraph page(Engine& engine, Place place) const {
     if (place == Place::memory) return {engine, csr_, {}};
-    const auto& file = place == Place::hold ? hold_ : serialized_;
-    return {engine, open_graph(file.path()), {}};
+    const GraphFile file = open_graph((place == Place::hold ? hold_ : serialized_).path());
+    if (!file.in_place()) return {engine, load_graph(file.path), {}};  // .sg, of ids of 32 bits
+    return {engine, file, {}};
   }
 
   void expect_answers(const Paging& paging) const {
@@ -93,7 +94,7 @@ class Known {
       const BfsResult result = bfs.run(source_);
       EXPECT_EQ(verify_parents(csr_, source_, result.parents), std::nullopt);
       const auto reached =
-          std::ranges::count_if(result.parents, [](Vertex v) { return v != unreached; });
+          std::ranges::count_if(result.parents, [](Vertex v) { return v != kernels::no_vertex; });
       EXPECT_EQ(result.reached, static_cast<std::uint64_t>(reached));
     }
     {

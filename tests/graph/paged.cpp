@@ -35,7 +35,7 @@ class PagedGraphs : public testing::Test {
     out.write(reinterpret_cast<const char*>(&id), sizeof id);
   }
 
-  TemporaryFile file_{"graph.sg"};
+  TemporaryFile file_{sizeof(Vertex) == 4 ? "graph.sg" : "graph.hold"};
   Engine engine_{Config{.memory = 64 * MiB, .driver = "host", .chunk = 2 * MiB}};
 };
 
@@ -77,10 +77,19 @@ TEST_F(PagedGraphs, say_how_much_vertex_data_there_is) {
   Engine small(Config{.memory = 16 * MiB, .driver = "host", .chunk = 2 * MiB});
   const PagedGraph graph(small, open_graph(file_.path()), {});
   const std::string said = any_complaint([&] { (void)Bfs(graph); });
-  expect_says(said, "34 MiB for BFS");
+  expect_says(said, sizeof(Vertex) == 4 ? "34 MiB for BFS" : " for BFS");
   expect_says(said, "2 MiB leased already");
   expect_says(said, "the memory budget is 16 MiB: raise it");
   EXPECT_EQ(any_complaint([&] { (void)PageRankRun(graph).run(); }), "") << "nothing stays leased";
+}
+
+TEST_F(PagedGraphs, are_refused_where_the_file_holds_other_ids) {
+  GraphFile other = open_graph(file_.path());
+  other.out.neighbours.element_bytes = 12 - sizeof(Vertex);
+  const std::string said = any_complaint([&] { pagerank(other); });
+  expect_says(said, file_.path().string());
+  expect_says(said, "holds no ids of this build's");
+  expect_says(said, "convert");
 }
 
 TEST_F(PagedGraphs, refuse_a_source_that_does_not_exist) {

@@ -59,7 +59,7 @@ TEST(VerifyParents, takes_any_shortest_tree) {
 
 TEST(VerifyParents, refuses_whatever_breaks_a_rule_of_gap) {
   const Csr csr = undirected(6, {{0, 1}, {1, 2}, {2, 3}, {1, 3}, {4, 5}});
-  const Parents right = {0, 0, 1, 1, unreached, unreached};
+  const Parents right = {0, 0, 1, 1, kernels::no_vertex, kernels::no_vertex};
   ASSERT_EQ(verify_parents(csr, 0, right), std::nullopt);
   const auto with = [&](Vertex v, Vertex parent) {
     Parents parents = right;
@@ -69,7 +69,7 @@ TEST(VerifyParents, refuses_whatever_breaks_a_rule_of_gap) {
   expect_says(with(0, 1), "the source 0");
   expect_says(with(2, 0), "no edge to it");
   expect_says(with(3, 2), "has the parent 2, at depth 2");
-  expect_says(with(3, unreached), "has no parent");
+  expect_says(with(3, kernels::no_vertex), "has no parent");
   expect_says(with(3, 77), "does not exist");
   expect_says(with(4, 5), "is unreached");
 }

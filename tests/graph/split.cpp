@@ -79,8 +79,9 @@ class Known {
         return bfs.run(source_, {.direction = direction, .schedule = schedule}, {});
       });
       EXPECT_EQ(verify_parents(csr_, source_, result.parents), std::nullopt);
-      EXPECT_EQ(result.reached, static_cast<std::uint64_t>(std::ranges::count_if(
-                                    result.parents, [](Vertex v) { return v != unreached; })));
+      EXPECT_EQ(result.reached,
+                static_cast<std::uint64_t>(std::ranges::count_if(
+                    result.parents, [](Vertex v) { return v != kernels::no_vertex; })));
     }
     for (const auto method :
          {ComponentsOptions::Method::multistep, ComponentsOptions::Method::afforest,
