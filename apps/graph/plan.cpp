@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::uint64_t lists = 4;  // of a DeviceList
 
-Bytes whole_chunks(Bytes bytes, Bytes chunk) { return (bytes + chunk - 1) / chunk * chunk; }
-
 // Adds up vertex arrays as VertexData makes them, in chunks of their own.
 class Arrays {
  public:
@@ -23,7 +21,7 @@ class Arrays {
     const Bytes size = std::max<std::uint64_t>(count, 1) * element_bytes;
     const Bytes chunk =
         std::bit_floor(std::clamp<Bytes>(std::min(size, memory_) / 16, 2_MiB, 64_MiB));
-    bytes_ += whole_chunks(size, chunk);
+    bytes_ += round_up(size, chunk);
     return *this;
   }
   Bytes bytes() const { return bytes_; }
@@ -121,7 +119,7 @@ AlgorithmPlan plan_of(const Needs& needs, const PlanInput& input) {
   // Of as many neighbours as a chunk has weights.
   const Bytes chunk =
       needs.weighted ? input.chunk * sizeof(Vertex) / sizeof(std::uint32_t) : input.chunk;
-  part.chunks = whole_chunks(std::max<Bytes>(part.edges, 1) * sizeof(Vertex), chunk) / chunk;
+  part.chunks = round_up(std::max<Bytes>(part.edges, 1) * sizeof(Vertex), chunk) / chunk;
   Arrays offsets(input.memory / input.devices), state(input.memory / input.devices);
   for (bool in : {false, true})
     if (!in || (input.directed && needs.in_offsets))
